@@ -1,0 +1,43 @@
+# mortise_add_plugin(<target> KIND kind NAME name SOURCES plugin.cc... [CORE work.cc...] [LIBS library...] [FOLDER dir])
+#
+# Builds one plugin, `mortise-<kind>-<name>.so`. CORE sources become the static library `<target>_core`, so that
+# tests and fuzz targets can link the work without dlopen. Everything but the entry symbol is hidden.
+function(mortise_add_plugin target)
+  cmake_parse_arguments(P "" "KIND;NAME;FOLDER" "SOURCES;CORE;LIBS" ${ARGN})
+  set(core "")
+  if(P_CORE)
+    add_library(${target}_core STATIC ${P_CORE})
+    target_link_libraries(${target}_core PUBLIC Mortise::sdk ${P_LIBS})
+    target_include_directories(${target}_core PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+    mortise_harden(${target}_core)
+    set(core ${target}_core)
+  endif()
+  if(MORTISE_FUZZ)
+    return()
+  endif()
+  add_library(${target} MODULE ${P_SOURCES})
+  target_link_libraries(${target} PRIVATE Mortise::sdk ${core} ${P_LIBS})
+  mortise_harden(${target})
+  if(NOT P_FOLDER)
+    set(P_FOLDER ${CMAKE_BINARY_DIR}/lib/mortise)
+    install(TARGETS ${target} LIBRARY DESTINATION lib/mortise)
+  endif()
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME "mortise-${P_KIND}-${P_NAME}" LIBRARY_OUTPUT_DIRECTORY ${P_FOLDER})
+  # --exclude-libs keeps a static library's symbols inside; -z defs finds a missing symbol at build time (a sanitizer's
+  # runtime lives in the host, so not there).
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  if(NOT MORTISE_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
+
+# Hidden symbols, and no unique globals that would be shared between plugins.
+function(mortise_harden target)
+  set_target_properties(${target} PROPERTIES
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
+  endif()
+endfunction()
