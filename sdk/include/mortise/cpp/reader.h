@@ -10,7 +10,7 @@
 #include <type_traits>
 
 namespace mortise {
-inline namespace v1 {
+inline namespace v1 __attribute__((visibility("hidden"))) {
 
 /// Reads little-endian values from `size` bytes at `data`, which must outlive it. `where` (a file's name) and the
 /// offset stand in every error. A failed read moves nothing.

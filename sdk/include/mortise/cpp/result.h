@@ -14,7 +14,7 @@
 #include <utility>
 
 namespace mortise {
-inline namespace v1 {
+inline namespace v1 __attribute__((visibility("hidden"))) {
 
 enum class Code : int32_t {
   ok = MORTISE_OK,
