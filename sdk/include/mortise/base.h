@@ -127,6 +127,26 @@ typedef struct mortise_meta {
   const void* data;
 } mortise_meta;
 
+/* A named constant: attribute of an operation, parameter of a format. INT, BOOL: i. FLOAT: f. STRING: s. LIST:
+ * values[count]. Frozen. */
+typedef struct mortise_attr {
+  const char* name;
+  uint32_t type;
+  uint32_t count;
+  int64_t i;
+  double f;
+  const char* s;
+  const double* values;
+} mortise_attr;
+
+/* What one piece of work needs: `tasks` calls of run, each with `scratch_bytes` of 64-byte aligned memory that the
+ * host gives per worker and that holds nothing when run is called. */
+typedef struct mortise_plan {
+  uint32_t size;
+  uint32_t tasks;
+  uint64_t scratch_bytes;
+} mortise_plan;
+
 #ifdef __cplusplus
 }
 #endif
