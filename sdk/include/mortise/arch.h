@@ -1,6 +1,6 @@
 /* Kind `arch`: reads a model's metadata and emits its graph once. Draft.
- * Thread rule: [load] throughout. Flow: after weights; what it emits the host turns into a flat list of steps; the
- * plugin is never called again. */
+ * Thread rule: [load] throughout. Flow: after weights; what it emits the host turns into a flat list of
+ * steps; the plugin is never called again. */
 #ifndef MORTISE_ARCH_H
 #define MORTISE_ARCH_H
 #include <mortise/attention.h>
@@ -13,8 +13,8 @@ extern "C" {
 
 #define MORTISE_ARCH_ID "mortise.draft.arch/1"
 
-/* Ids that the builder hands out; 0 means failed or absent. A builder that has failed returns 0 from every call and
- * keeps the first error, which build may just let stand: the host reports it. */
+/* Ids that the builder hands out; 0 means failed or absent. A builder that has failed returns 0 from every
+ * call and keeps the first error, which build may just let stand: the host reports it. */
 typedef uint32_t mortise_node;   /* an activation [rows][columns], float32 */
 typedef uint32_t mortise_matrix; /* a linear weight */
 typedef uint32_t mortise_vector; /* float32 constants */
@@ -29,8 +29,8 @@ typedef struct mortise_arch_info {
   uint32_t kv_heads;
   uint32_t head_dim;
   uint32_t vocab;
-  uint32_t context;      /* tokens the model was trained for, with scaling: what scaling covers */
-  const char* family;    /* the model's own name for its architecture */
+  uint32_t context;   /* tokens the model was trained for, with scaling: what scaling covers */
+  const char* family; /* the model's own name for its architecture */
 } mortise_arch_info;
 
 /* KV cache that layers share: kind paged (window 0) or window. */
@@ -61,8 +61,8 @@ typedef struct mortise_builder {
   void (*info)(void* ctx, const mortise_arch_info* info);
   /* Ends the build with an error. */
   void (*fail)(void* ctx, int32_t code, mortise_str where, mortise_str message);
-  /* Rows [row0, row0 + rows) of a tensor as a linear weight (rows 0: all). k, or 0: the columns it must have. An absent
-   * tensor is an error. The same range asked for twice is one weight, packed once. */
+  /* Rows [row0, row0 + rows) of a tensor as a linear weight (rows 0: all). k, or 0: the columns it must have.
+   * An absent tensor is an error. The same range asked for twice is one weight, packed once. */
   mortise_matrix (*matrix)(void* ctx, mortise_str tensor, uint64_t row0, uint64_t rows, uint64_t k);
   /* A tensor's values as float32, `count` of them; absent: 0, and an error only where `needed`. */
   mortise_vector (*vector)(void* ctx, mortise_str tensor, uint64_t count, int32_t needed);
@@ -80,9 +80,10 @@ typedef struct mortise_builder {
   /* A KV group (returns id + 1), and a slot in it for one layer. */
   uint32_t (*kv_group)(void* ctx, const mortise_kv_group* group);
   mortise_slot (*kv_slot)(void* ctx, uint32_t group);
-  /* Writes k and v into the slot, then attends. k = v = 0: only reads (a slot shared with an earlier layer). */
-  mortise_node (*attention)(void* ctx, mortise_slot slot, const mortise_attention_layer* layer, mortise_node q,
-                            mortise_node k, mortise_node v);
+  /* Writes k and v into the slot, then attends. k = v = 0: only reads (a slot shared with an earlier layer).
+   */
+  mortise_node (*attention)(void* ctx, mortise_slot slot, const mortise_attention_layer* layer,
+                            mortise_node q, mortise_node k, mortise_node v);
   /* Only the rows whose logits are wanted from here on. */
   mortise_node (*take_rows)(void* ctx, mortise_node x);
   /* Ends the graph: logits [wanted rows][vocab]. */

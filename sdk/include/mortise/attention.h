@@ -1,9 +1,9 @@
-/* Kind `attention`: owns the layout inside a KV block, writes K and V, and attends over a step's whole batch. Draft.
- * Thread rule: stands at each function. Flow: for each layer of a step the host calls append for all rows, then run;
- * plan once per step serves all layers of equal shape.
+/* Kind `attention`: owns the layout inside a KV block, writes K and V, and attends over a step's whole batch.
+ * Draft. Thread rule: stands at each function. Flow: for each layer of a step the host calls append for all
+ * rows, then run; plan once per step serves all layers of equal shape.
  *
- * A block holds MORTISE_KV_BLOCK_TOKENS consecutive tokens of one layer's slot. Its bytes move by memcpy; those of one
- * token depend on that token alone. Block b of a slot lies at base + b * block_bytes. */
+ * A block holds MORTISE_KV_BLOCK_TOKENS consecutive tokens of one layer's slot. Its bytes move by memcpy;
+ * those of one token depend on that token alone. Block b of a slot lies at base + b * block_bytes. */
 #ifndef MORTISE_ATTENTION_H
 #define MORTISE_ATTENTION_H
 #include <mortise/base.h>
@@ -35,41 +35,42 @@ typedef struct mortise_attention_layer {
   uint32_t size;
   uint32_t heads;
   uint32_t kv_heads;
-  uint32_t k_dim; /* of q and k heads */
-  uint32_t v_dim; /* of v heads and of the result's */
-  uint32_t window;  /* 0: every earlier position */
-  uint64_t features; /* needed */
-  float scale;      /* of q * k */
-  float softcap;    /* 0: none */
+  uint32_t k_dim;     /* of q and k heads */
+  uint32_t v_dim;     /* of v heads and of the result's */
+  uint32_t window;    /* 0: every earlier position */
+  uint64_t features;  /* needed */
+  float scale;        /* of q * k */
+  float softcap;      /* 0: none */
   const float* sinks; /* [heads] or NULL */
 } mortise_attention_layer;
 
-/* The batch of a step; arrays live until the step ends. Rows of a sequence are neighbours with ascending positions. */
+/* The batch of a step; arrays live until the step ends. Rows of a sequence are neighbours with ascending
+ * positions. */
 typedef struct mortise_attention_step {
   uint32_t size;
   uint32_t rows;
   uint32_t sequences;
   uint32_t blocks_stride;
-  const int32_t* positions;       /* [rows] */
-  const int64_t* slots;           /* [rows] block * MORTISE_KV_BLOCK_TOKENS + offset where K and V go; -1: padding */
-  const uint32_t* sequence_rows;  /* [sequences + 1] sequence s has the rows [s]..[s + 1] - 1 */
-  const uint32_t* kv_lengths;     /* [sequences] tokens in the cache with those of this step */
-  const uint32_t* blocks;         /* [sequences][blocks_stride] block ids in order of position */
+  const int32_t* positions; /* [rows] */
+  const int64_t* slots; /* [rows] block * MORTISE_KV_BLOCK_TOKENS + offset where K and V go; -1: padding */
+  const uint32_t* sequence_rows; /* [sequences + 1] sequence s has the rows [s]..[s + 1] - 1 */
+  const uint32_t* kv_lengths;    /* [sequences] tokens in the cache with those of this step */
+  const uint32_t* blocks;        /* [sequences][blocks_stride] block ids in order of position */
 } mortise_attention_step;
 
 typedef struct mortise_attention_args {
   uint32_t size;
   uint32_t tasks;
   const mortise_attention_step* step;
-  const void* plan;    /* the workspace that plan filled */
-  void* base;          /* of this layer's slot */
-  const float* q;      /* [rows][q_stride], heads * k_dim columns */
-  uint64_t q_stride;   /* elements */
-  const float* k;      /* kv_heads * k_dim columns */
+  const void* plan;  /* the workspace that plan filled */
+  void* base;        /* of this layer's slot */
+  const float* q;    /* [rows][q_stride], heads * k_dim columns */
+  uint64_t q_stride; /* elements */
+  const float* k;    /* kv_heads * k_dim columns */
   uint64_t k_stride;
-  const float* v;      /* kv_heads * v_dim columns */
+  const float* v; /* kv_heads * v_dim columns */
   uint64_t v_stride;
-  float* out;          /* [rows][out_stride], heads * v_dim columns */
+  float* out; /* [rows][out_stride], heads * v_dim columns */
   uint64_t out_stride;
 } mortise_attention_args;
 

@@ -2,12 +2,13 @@
  * Thread rule: plain data, no state. Flow: included by every other SDK header.
  *
  * Rules of the whole contract:
- *  - A struct with a leading `size` grows only at its tail and has no tail padding; the writer stores its own sizeof
- *    there. Arrays of such structs cross as arrays of pointers.
+ *  - A struct with a leading `size` grows only at its tail and has no tail padding; the writer stores its own
+ * sizeof there. Arrays of such structs cross as arrays of pointers.
  *  - The value types without `size` (mortise_str, mortise_bytes, mortise_meta, mortise_value) never change.
- *  - Every function's comment names the threads that may call it: [main] the thread that starts the program, [load] a
- *    thread that builds a pipeline, [engine] the engine's own thread, [worker] any thread of the host's pool,
- *    [any] every thread. A pointer that a plugin returns lives as long as its instance unless the comment says less.
+ *  - Every function's comment names the threads that may call it: [main] the thread that starts the program,
+ * [load] a thread that builds a pipeline, [engine] the engine's own thread, [worker] any thread of the host's
+ * pool, [any] every thread. A pointer that a plugin returns lives as long as its instance unless the comment
+ * says less.
  *  - No function throws, exits, aborts or prints. */
 #ifndef MORTISE_BASE_H
 #define MORTISE_BASE_H
@@ -21,8 +22,7 @@ extern "C" {
 #define MORTISE_ABI 1
 
 /* True where struct *p, written by a possibly older or newer side, has the field. */
-#define MORTISE_HAS(p, type, field) \
-  ((p) != NULL && (p)->size >= offsetof(type, field) + sizeof((p)->field))
+#define MORTISE_HAS(p, type, field) ((p) != NULL && (p)->size >= offsetof(type, field) + sizeof((p)->field))
 
 /* UTF-8 unless a comment says bytes; not zero-terminated. Frozen. */
 typedef struct mortise_str {
@@ -45,7 +45,7 @@ enum {
   MORTISE_NO_MEMORY = 4,
   MORTISE_IO = 5,
   MORTISE_CANCELLED = 6,
-  MORTISE_LIMIT = 7,      /* larger than a named limit */
+  MORTISE_LIMIT = 7, /* larger than a named limit */
   MORTISE_NOT_FOUND = 8,
   MORTISE_OVERLOADED = 9, /* try again later */
   MORTISE_INTERNAL = 10
@@ -53,9 +53,9 @@ enum {
 
 #define MORTISE_NO_OFFSET UINT64_MAX
 
-/* An error lies on the caller's stack. The caller sets `size`; the callee fills the rest with zero-terminated text
- * (the C++ helper and mortise_fail cut what is too long). `where` is a file, key or parameter; `offset` is a byte
- * offset in it, or MORTISE_NO_OFFSET. */
+/* An error lies on the caller's stack. The caller sets `size`; the callee fills the rest with zero-terminated
+ * text (the C++ helper and mortise_fail cut what is too long). `where` is a file, key or parameter; `offset`
+ * is a byte offset in it, or MORTISE_NO_OFFSET. */
 typedef struct mortise_error {
   uint32_t size;
   int32_t code;
@@ -88,10 +88,11 @@ enum {
   MORTISE_PARAM_REDACTED = 8
 };
 
-/* A declared parameter. The host checks TOML and requests against it, fills the default, prints help, and front ends
- * publish it. `fallback` is the default as TOML would write it ("1.0", "\"human\"", "[]"); NULL: no default, the value
- * may be absent. `range`: "[0,1]", "(0,1]", "[0,)" for numbers (and for the length of strings and lists),
- * "a|b|c" for enums, NULL for none. `unit`: "ms", "bytes", "tokens" or NULL. `help`: one line. */
+/* A declared parameter. The host checks TOML and requests against it, fills the default, prints help, and
+ * front ends publish it. `fallback` is the default as TOML would write it ("1.0", "\"human\"", "[]"); NULL:
+ * no default, the value may be absent. `range`: "[0,1]", "(0,1]", "[0,)" for numbers (and for the length of
+ * strings and lists), "a|b|c" for enums, NULL for none. `unit`: "ms", "bytes", "tokens" or NULL. `help`: one
+ * line. */
 typedef struct mortise_param {
   uint32_t size;
   uint32_t type;
@@ -105,8 +106,8 @@ typedef struct mortise_param {
 } mortise_param;
 
 /* A value of a parameter; arrays of values are in the declared order. Frozen.
- * BOOL, INT, DURATION: i. FLOAT: f. ENUM: i is the index of the choice and s its text. STRING, PATH, SECRET, BYTES,
- * JSON: s. LIST, MAP: items[count], each with its own type; keys[count] for MAP, else NULL. */
+ * BOOL, INT, DURATION: i. FLOAT: f. ENUM: i is the index of the choice and s its text. STRING, PATH, SECRET,
+ * BYTES, JSON: s. LIST, MAP: items[count], each with its own type; keys[count] for MAP, else NULL. */
 typedef struct mortise_value {
   uint32_t type;
   uint32_t is_set; /* 0: absent and without default */
@@ -118,8 +119,8 @@ typedef struct mortise_value {
   size_t count;
 } mortise_value;
 
-/* A value of a weights file's metadata. `data` points to `count` elements of int64_t (BOOL, INT), double (FLOAT) or
- * mortise_str (STRING); a scalar has count 1 and is_array 0. Frozen. */
+/* A value of a weights file's metadata. `data` points to `count` elements of int64_t (BOOL, INT), double
+ * (FLOAT) or mortise_str (STRING); a scalar has count 1 and is_array 0. Frozen. */
 typedef struct mortise_meta {
   uint32_t type;
   uint32_t is_array;
@@ -127,8 +128,8 @@ typedef struct mortise_meta {
   const void* data;
 } mortise_meta;
 
-/* A named constant: attribute of an operation, parameter of a format. INT, BOOL: i. FLOAT: f. STRING: s. LIST:
- * values[count]. Frozen. */
+/* A named constant: attribute of an operation, parameter of a format. INT, BOOL: i. FLOAT: f. STRING: s.
+ * LIST: values[count]. Frozen. */
 typedef struct mortise_attr {
   const char* name;
   uint32_t type;
@@ -139,8 +140,8 @@ typedef struct mortise_attr {
   const double* values;
 } mortise_attr;
 
-/* What one piece of work needs: `tasks` calls of run, each with `scratch_bytes` of 64-byte aligned memory that the
- * host gives per worker and that holds nothing when run is called. */
+/* What one piece of work needs: `tasks` calls of run, each with `scratch_bytes` of 64-byte aligned memory
+ * that the host gives per worker and that holds nothing when run is called. */
 typedef struct mortise_plan {
   uint32_t size;
   uint32_t tasks;

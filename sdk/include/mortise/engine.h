@@ -1,6 +1,7 @@
-/* The services that the host lends to front ends: requests and events, text, and what is known of the pipeline. Draft.
- * Thread rule: every function is [any thread of a front end] unless it says otherwise; the host never calls back.
- * Flow: a front end submits, then pulls events from its channel until the one terminal event of each request. */
+/* The services that the host lends to front ends: requests and events, text, and what is known of the
+ * pipeline. Draft. Thread rule: every function is [any thread of a front end] unless it says otherwise; the
+ * host never calls back. Flow: a front end submits, then pulls events from its channel until the one terminal
+ * event of each request. */
 #ifndef MORTISE_ENGINE_H
 #define MORTISE_ENGINE_H
 #include <mortise/chat.h>
@@ -13,7 +14,7 @@ extern "C" {
 enum {
   MORTISE_REQUEST_NO_CACHE = 1,       /* neither takes from the prefix cache nor adds to it */
   MORTISE_REQUEST_IGNORE_UNKNOWN = 2, /* unknown keys in `parameters` are passed over */
-  MORTISE_REQUEST_WAIT = 4            /* submit waits while the queue is full, instead of MORTISE_OVERLOADED */
+  MORTISE_REQUEST_WAIT = 4 /* submit waits while the queue is full, instead of MORTISE_OVERLOADED */
 };
 
 /* A request. Everything is copied by submit. */
@@ -22,9 +23,9 @@ typedef struct mortise_request {
   uint32_t flags;
   const uint32_t* prompt; /* token ids, used as they are; at least one */
   uint64_t prompt_count;
-  /* JSON object of request parameters, checked against what engine and samplers declare (`parameters` of the service):
-   * max_tokens, stop, seed, top_logprobs, ignore_eos, echo, temperature, .. "" for none. An error's `where` is the
-   * parameter's name. */
+  /* JSON object of request parameters, checked against what engine and samplers declare (`parameters` of the
+   * service): max_tokens, stop, seed, top_logprobs, ignore_eos, echo, temperature, .. "" for none. An error's
+   * `where` is the parameter's name. */
   mortise_str parameters;
 } mortise_request;
 
@@ -37,8 +38,8 @@ typedef enum mortise_event_type {
 
 enum { MORTISE_FINISH_STOP = 1, MORTISE_FINISH_LENGTH = 2, MORTISE_FINISH_CANCELLED = 3 };
 
-/* Log-probability of a token in the raw distribution, and the `top_count` largest, falling. NAN: the first token of an
- * echoed prompt, which has none. Frozen. */
+/* Log-probability of a token in the raw distribution, and the `top_count` largest, falling. NAN: the first
+ * token of an echoed prompt, which has none. Frozen. */
 typedef struct mortise_logprob {
   float logprob;
   uint32_t top_count;
@@ -46,12 +47,13 @@ typedef struct mortise_logprob {
   const float* top_logprobs;
 } mortise_logprob;
 
-/* Pointers live until the next call of next_event on the channel. A terminal event may carry text and tokens too. */
+/* Pointers live until the next call of next_event on the channel. A terminal event may carry text and tokens
+ * too. */
 typedef struct mortise_event {
   uint32_t size;
   uint32_t type;
   uint64_t request;
-  mortise_str text; /* that became certain: whole characters, nothing of a stop string */
+  mortise_str text;       /* that became certain: whole characters, nothing of a stop string */
   const uint32_t* tokens; /* in order; the end-of-sequence token and those behind a stop string left out */
   uint64_t token_count;
   const mortise_logprob* logprobs; /* [token_count], or NULL where not asked for */
@@ -63,22 +65,22 @@ typedef struct mortise_event {
   uint64_t submitted_ns;
   uint64_t first_token_ns;
   uint64_t finished_ns;
-  int32_t error_code;           /* ERROR */
+  int32_t error_code; /* ERROR */
   int32_t reserved;
-  mortise_str error_where;   /* a parameter's name, or empty */
+  mortise_str error_where; /* a parameter's name, or empty */
   mortise_str error_message;
-  mortise_str error_id;      /* "context_length_exceeded", .. */
+  mortise_str error_id; /* "context_length_exceeded", .. */
 } mortise_event;
 
 /* The pipeline, as front ends may show it. */
 typedef struct mortise_engine_info {
   uint32_t size;
-  uint32_t context;       /* longest sequence, prompt and answer */
+  uint32_t context; /* longest sequence, prompt and answer */
   uint32_t vocab;
   uint32_t max_sequences;
   uint32_t max_batch_tokens;
   uint32_t queue;
-  mortise_str model;      /* name: the file's or folder's, without its extension */
+  mortise_str model; /* name: the file's or folder's, without its extension */
   mortise_str model_path;
   mortise_str family;
 } mortise_engine_info;
@@ -98,8 +100,8 @@ typedef struct mortise_engine_stats {
   uint64_t completion_tokens;
   uint64_t requests_done;
   uint64_t requests_failed;
-  uint64_t step_ns;        /* spent in steps */
-  uint64_t host_ns;        /* of which outside plugins */
+  uint64_t step_ns; /* spent in steps */
+  uint64_t host_ns; /* of which outside plugins */
 } mortise_engine_stats;
 
 #define MORTISE_ENGINE_ID "mortise.draft.engine/1"
@@ -107,16 +109,18 @@ typedef struct mortise_engine {
   uint32_t size;
   uint32_t reserved;
   void* ctx;
-  /* A queue of events, and an eventfd that is readable while it may hold some. close cancels what still runs. */
+  /* A queue of events, and an eventfd that is readable while it may hold some. close cancels what still runs.
+   */
   mortise_status (*open_channel)(void* ctx, void** channel, int32_t* event_fd, mortise_error* error);
   void (*close_channel)(void* ctx, void* channel);
-  /* Checks, copies and queues. Errors: BAD_ARGUMENT (where: the parameter), LIMIT (context_length_exceeded; the message
-   * has both counts), OVERLOADED, CANCELLED while the program ends. */
+  /* Checks, copies and queues. Errors: BAD_ARGUMENT (where: the parameter), LIMIT (context_length_exceeded;
+   * the message has both counts), OVERLOADED, CANCELLED while the program ends. */
   mortise_status (*submit)(void* ctx, void* channel, const mortise_request* request, uint64_t* id,
                            mortise_error* error);
   /* Asynchronous and idempotent; the terminal event says cancelled unless the request was done before. */
   void (*cancel)(void* ctx, uint64_t id);
-  /* Waits up to timeout_ms (-1: for ever, 0: not at all). 1: an event; 0: none in time; -1: the channel is closed. */
+  /* Waits up to timeout_ms (-1: for ever, 0: not at all). 1: an event; 0: none in time; -1: the channel is
+   * closed. */
   int32_t (*next_event)(void* ctx, void* channel, int32_t timeout_ms, mortise_event* event);
   void (*info)(void* ctx, mortise_engine_info* out);
   void (*stats)(void* ctx, mortise_engine_stats* out);

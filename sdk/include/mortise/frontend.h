@@ -1,6 +1,6 @@
 /* Kind `frontend`: whatever asks the engine for tokens, tools included. Draft.
- * Thread rule: stands at each function. Flow: the host loads what `needs` says, then calls run on a thread of its own;
- * the program ends when every front end has returned. */
+ * Thread rule: stands at each function. Flow: the host loads what `needs` says, then calls run on a thread of
+ * its own; the program ends when every front end has returned. */
 #ifndef MORTISE_FRONTEND_H
 #define MORTISE_FRONTEND_H
 #include <mortise/engine.h>
@@ -11,23 +11,25 @@ extern "C" {
 
 #define MORTISE_FRONTEND_ID "mortise.draft.frontend/1"
 
-/* What must be loaded: nothing, metadata alone, tokenizer and chat, or a running engine (and text where there is any). */
+/* What must be loaded: nothing, metadata alone, tokenizer and chat, or a running engine (and text where there
+ * is any). */
 enum { MORTISE_NEEDS_NONE = 0, MORTISE_NEEDS_WEIGHTS = 1, MORTISE_NEEDS_TEXT = 2, MORTISE_NEEDS_ENGINE = 3 };
 
 typedef struct mortise_services {
   uint32_t size;
   uint32_t argument_count;
-  const mortise_str* arguments;  /* what stood behind the pipeline on the command line */
-  const mortise_text* text;      /* NULL below MORTISE_NEEDS_TEXT or where [use] tokenizer = "none" */
-  const mortise_engine* engine;  /* NULL below MORTISE_NEEDS_ENGINE */
-  double load_seconds;           /* from the program's start until the pipeline was ready */
+  const mortise_str* arguments; /* what stood behind the pipeline on the command line */
+  const mortise_text* text;     /* NULL below MORTISE_NEEDS_TEXT or where [use] tokenizer = "none" */
+  const mortise_engine* engine; /* NULL below MORTISE_NEEDS_ENGINE */
+  double load_seconds;          /* from the program's start until the pipeline was ready */
 } mortise_services;
 
 typedef struct mortise_frontend {
   uint32_t size;
   uint32_t needs;
-  /* [front end's thread] Works until there is no more to do (end of input, a tool's last line) or stop. Standard input
-   * and output are the front end's; an error becomes the program's one error line and exit status. */
+  /* [front end's thread] Works until there is no more to do (end of input, a tool's last line) or stop.
+   * Standard input and output are the front end's; an error becomes the program's one error line and exit
+   * status. */
   mortise_status (*run)(void* self, const mortise_services* services, mortise_error* error);
   /* [main] Take no new work; run returns when what was accepted is answered, at most deadline_ms from now. */
   void (*drain)(void* self, uint32_t deadline_ms);

@@ -25,14 +25,14 @@ typedef struct mortise_host mortise_host;
 struct mortise_host {
   uint32_t size;
   uint32_t abi;
-  void* ctx;     /* first argument of every call below */
+  void* ctx;        /* first argument of every call below */
   uint32_t workers; /* threads of the pool, the caller's own among them */
   uint32_t reserved;
 
   /* [any] One line; the host adds the plugin's name. */
   void (*log)(void* ctx, int32_t level, mortise_str line);
-  /* [any] Memory on `place` (NULL: the CPU's), aligned to `align`, a power of two up to 4096; NULL where there is
-   * none. Freed with free_. */
+  /* [any] Memory on `place` (NULL: the CPU's), aligned to `align`, a power of two up to 4096; NULL where
+   * there is none. Freed with free_. */
   void* (*alloc)(void* ctx, const mortise_place* place, size_t bytes, size_t align);
   void (*free_)(void* ctx, const mortise_place* place, void* memory);
   /* [any] Monotonic time in nanoseconds. */
@@ -43,15 +43,17 @@ struct mortise_host {
   mortise_status (*spawn)(void* ctx, mortise_str name, void (*run)(void* arg), void* arg, void** thread,
                           mortise_error* error);
   void (*join)(void* ctx, void* thread);
-  /* [load] Maps a file read-only for as long as the pipeline lives; `file` names it in planes. The same path gives the
-   * same mapping. The bytes may be read, never written. */
+  /* [load] Maps a file read-only for as long as the pipeline lives; `file` names it in planes. The same path
+   * gives the same mapping. The bytes may be read, never written. */
   mortise_status (*map_file)(void* ctx, mortise_str path, uint32_t* file, mortise_bytes* view,
                              mortise_error* error);
-  /* [load] Loads a private library that stands beside the plugin (manifest key `libs`); the handle is dlsym's. */
+  /* [load] Loads a private library that stands beside the plugin (manifest key `libs`); the handle is
+   * dlsym's. */
   mortise_status (*open_library)(void* ctx, mortise_str name, void** handle, mortise_error* error);
   /* [load] Another interface of the host's by id, e.g. "mortise.engine/1"; NULL where it has none. */
   const void* (*service)(void* ctx, mortise_str id);
-  /* [any] 1 where the processor and the system offer the named feature ("avx2", "avx512vnni"; see isa in plugin.h). */
+  /* [any] 1 where the processor and the system offer the named feature ("avx2", "avx512vnni"; see isa in
+   * plugin.h). */
   int32_t (*has_isa)(void* ctx, mortise_str feature);
 };
 

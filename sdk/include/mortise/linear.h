@@ -1,6 +1,6 @@
 /* Kind `linear`: y[m, n] = x[m, k] * W[n, k]^T (+ bias), W in a named format. Draft.
- * Thread rule: stands at each function. Flow: the host chooses one claim per tensor, packs the weight once, then plans
- * and runs it in every step; one claim serves every number of rows m of its tensor. */
+ * Thread rule: stands at each function. Flow: the host chooses one claim per tensor, packs the weight once,
+ * then plans and runs it in every step; one claim serves every number of rows m of its tensor. */
 #ifndef MORTISE_LINEAR_H
 #define MORTISE_LINEAR_H
 #include <mortise/format.h>
@@ -45,14 +45,14 @@ typedef struct mortise_linear_desc {
 
 typedef struct mortise_linear_args {
   uint32_t size;
-  uint32_t tasks;       /* of the plan */
-  uint64_t m;           /* rows of x and y */
-  const void* x;        /* act.f32/1: float[m][x_stride]; else what act_prepare wrote */
-  uint64_t x_stride;    /* elements */
-  float* y;             /* [m][y_stride] */
+  uint32_t tasks;    /* of the plan */
+  uint64_t m;        /* rows of x and y */
+  const void* x;     /* act.f32/1: float[m][x_stride]; else what act_prepare wrote */
+  uint64_t x_stride; /* elements */
+  float* y;          /* [m][y_stride] */
   uint64_t y_stride;
-  const float* bias;    /* [n] or NULL */
-  const float* add;     /* NULL, or [m][add_stride] added last (the residual); may be y itself */
+  const float* bias; /* [n] or NULL */
+  const float* add;  /* NULL, or [m][add_stride] added last (the residual); may be y itself */
   uint64_t add_stride;
 } mortise_linear_args;
 
@@ -61,21 +61,23 @@ typedef struct mortise_linear {
   uint32_t reserved;
   const mortise_linear_claim* const* (*claims)(void* self, uint32_t* count); /* [load] */
   /* [load] MORTISE_OK, or MORTISE_UNSUPPORTED with the reason as message. Needs no data. */
-  mortise_status (*accepts)(void* self, uint32_t claim, const mortise_linear_desc* desc, mortise_error* error);
+  mortise_status (*accepts)(void* self, uint32_t claim, const mortise_linear_desc* desc,
+                            mortise_error* error);
   /* [load] Bytes of the packed weight, 64-byte aligned by the host. Needs no data. */
   uint64_t (*packed_bytes)(void* self, uint32_t claim, const mortise_linear_desc* desc);
-  /* [worker] Packs rows [row0, row0 + rows) of the desc into their place in `packed`, the start of the whole weight.
-   * planes[i] is the memory of tensor->planes[i]. */
-  mortise_status (*pack)(void* self, uint32_t claim, const mortise_linear_desc* desc, const void* const* planes,
-                         uint64_t row0, uint64_t rows, void* packed, mortise_error* error);
+  /* [worker] Packs rows [row0, row0 + rows) of the desc into their place in `packed`, the start of the whole
+   * weight. planes[i] is the memory of tensor->planes[i]. */
+  mortise_status (*pack)(void* self, uint32_t claim, const mortise_linear_desc* desc,
+                         const void* const* planes, uint64_t row0, uint64_t rows, void* packed,
+                         mortise_error* error);
   /* [load] A handle on a packed weight; `desc` and `packed` outlive it. */
   mortise_status (*bind)(void* self, uint32_t claim, const mortise_linear_desc* desc, const void* packed,
                          void** weight, mortise_error* error);
   void (*unbind)(void* self, void* weight);
   /* [worker] Rows by number to out[count][k], bit-equal to the format's decoder. MORTISE_LINEAR_UNPACK. */
   void (*unpack_rows)(void* self, void* weight, const uint32_t* rows, uint64_t count, float* out);
-  /* Only for schemes other than act.f32/1: bytes of `m` prepared rows [load, engine]; pieces of that work [engine];
-   * one piece of it [worker]. A row's prepared values depend on that row alone. */
+  /* Only for schemes other than act.f32/1: bytes of `m` prepared rows [load, engine]; pieces of that work
+   * [engine]; one piece of it [worker]. A row's prepared values depend on that row alone. */
   uint64_t (*act_bytes)(void* self, uint32_t claim, uint64_t m, uint64_t k);
   uint32_t (*act_tasks)(void* self, uint32_t claim, uint64_t m, uint64_t k, uint32_t workers);
   void (*act_prepare)(void* self, uint32_t claim, const float* x, uint64_t x_stride, uint64_t m, uint64_t k,

@@ -1,21 +1,19 @@
 /* Kind `ops`: every operation of the graph that is neither a linear weight nor attention. Draft.
- * Thread rule: stands at each function. Flow: an arch plugin emits operations by id, the host chooses one claim for
- * each id and binds it at load, then plans and runs it in every step.
+ * Thread rule: stands at each function. Flow: an arch plugin emits operations by id, the host chooses one
+ * claim for each id and binds it at load, then plans and runs it in every step.
  *
  * Standard operations; rows are tokens, x has `cols` columns, all float32:
- *  mortise.norm/1        x -> x. vectors: weight[w], bias[w] (layer norm only, may be absent). attrs: rms (INT 1|0:
- *                        layer), eps (FLOAT), width (INT): normalises each run of `width` columns (the whole row, or
- *                        one head); weight is applied per run. y = x * rsqrt(mean(x^2) + eps) * w
- *  mortise.add/1         a, b -> a + scale_b * b. attrs: scale_b (FLOAT, default 1)
- *  mortise.mul/1         a, b -> a * b
- *  mortise.scale/1       x -> c * x. attrs: c (FLOAT)
- *  mortise.softcap/1     x -> c * tanh(x / c). attrs: c (FLOAT)
- *  mortise.rope_table/1  (no input; positions of the step) -> [dims]: cos in the first half, sin in the second.
- *                        attrs: inverse_frequencies (LIST of dims / 2), factor (FLOAT, multiplies both; default 1)
- *  mortise.rope/1        x, table -> x: rotates the first `dims` columns of each head. attrs: head_dim (INT), dims
- *                        (INT), interleaved (INT 0: pairs (i, i + dims / 2), 1: pairs (2i, 2i + 1))
- *  mortise.act/1         x -> f(x). attrs: kind (STRING silu|gelu|gelu_tanh|relu|relu2)
- *  mortise.act_mul/1     gate, up -> f(gate) * up. attrs: kind */
+ *  mortise.norm/1        x -> x. vectors: weight[w], bias[w] (layer norm only, may be absent). attrs: rms
+ * (INT 1|0: layer), eps (FLOAT), width (INT): normalises each run of `width` columns (the whole row, or one
+ * head); weight is applied per run. y = x * rsqrt(mean(x^2) + eps) * w mortise.add/1         a, b -> a +
+ * scale_b * b. attrs: scale_b (FLOAT, default 1) mortise.mul/1         a, b -> a * b mortise.scale/1       x
+ * -> c * x. attrs: c (FLOAT) mortise.softcap/1     x -> c * tanh(x / c). attrs: c (FLOAT)
+ *  mortise.rope_table/1  (no input; positions of the step) -> [dims]: cos in the first half, sin in the
+ * second. attrs: inverse_frequencies (LIST of dims / 2), factor (FLOAT, multiplies both; default 1)
+ *  mortise.rope/1        x, table -> x: rotates the first `dims` columns of each head. attrs: head_dim (INT),
+ * dims (INT), interleaved (INT 0: pairs (i, i + dims / 2), 1: pairs (2i, 2i + 1)) mortise.act/1         x ->
+ * f(x). attrs: kind (STRING silu|gelu|gelu_tanh|relu|relu2) mortise.act_mul/1     gate, up -> f(gate) * up.
+ * attrs: kind */
 #ifndef MORTISE_OPS_H
 #define MORTISE_OPS_H
 #include <mortise/base.h>

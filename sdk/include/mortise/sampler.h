@@ -1,6 +1,6 @@
 /* Kind `sampler`: one link of the chain between logits and the drawn token. Draft.
- * Thread rule: stands at each function. Flow: raw logits (their log-probabilities are recorded) -> mask -> the chain in
- * the TOML's order -> the draw, which the host does over softmax of what is left. */
+ * Thread rule: stands at each function. Flow: raw logits (their log-probabilities are recorded) -> mask ->
+ * the chain in the TOML's order -> the draw, which the host does over softmax of what is left. */
 #ifndef MORTISE_SAMPLER_H
 #define MORTISE_SAMPLER_H
 #include <mortise/base.h>
@@ -17,8 +17,9 @@ enum {
   MORTISE_ROW_SORTED = 2 /* by logit, falling; ties by rising id */
 };
 
-/* The candidates of one sequence. A sampler changes logits, and drops candidates by moving those it keeps to the front
- * (their order kept) and lowering `count`, never below 1. Without SORTED, candidates stand by rising id. */
+/* The candidates of one sequence. A sampler changes logits, and drops candidates by moving those it keeps to
+ * the front (their order kept) and lowering `count`, never below 1. Without SORTED, candidates stand by
+ * rising id. */
 typedef struct mortise_sample_row {
   uint32_t size;
   uint32_t flags;
@@ -31,8 +32,8 @@ typedef struct mortise_sample_row {
   uint32_t history_count;
   uint32_t prompt_count;
   void* state; /* state_bytes of the request's, zeroed at its begin; the host copies it to clone or rewind */
-  /* Random number in [0, 1) by (seed, choice, position, draw): the same for the same draw, on every run. Draw 0 is the
-   * host's own. */
+  /* Random number in [0, 1) by (seed, choice, position, draw): the same for the same draw, on every run. Draw
+   * 0 is the host's own. */
   double (*uniform)(const void* random, uint32_t draw);
   const void* random;
 } mortise_sample_row;

@@ -1,6 +1,6 @@
 /* Kind `tokenizer`: text to token ids and back. Draft.
- * Thread rule: load and free [load]; the rest [any], at once on one loaded tokenizer. Flow: the text service of the
- * host calls it on a front end's thread; the engine calls piece while it streams. */
+ * Thread rule: load and free [load]; the rest [any], at once on one loaded tokenizer. Flow: the text service
+ * of the host calls it on a front end's thread; the engine calls piece while it streams. */
 #ifndef MORTISE_TOKENIZER_H
 #define MORTISE_TOKENIZER_H
 #include <mortise/weights.h>
@@ -11,8 +11,9 @@ extern "C" {
 
 #define MORTISE_TOKENIZER_ID "mortise.draft.tokenizer/1"
 
-/* A stretch of text. parse_special 1: special tokens are recognised in it; 0: it is plain text all through. A special
- * token is never found across the border of a span without the flag; apart from that the spans are one text. Frozen. */
+/* A stretch of text. parse_special 1: special tokens are recognised in it; 0: it is plain text all through. A
+ * special token is never found across the border of a span without the flag; apart from that the spans are
+ * one text. Frozen. */
 typedef struct mortise_span {
   const char* data;
   size_t size;
@@ -29,8 +30,8 @@ enum {
 
 typedef struct mortise_vocabulary {
   uint32_t size;
-  uint32_t count;  /* ids are below it */
-  int32_t bos;     /* -1: none */
+  uint32_t count; /* ids are below it */
+  int32_t bos;    /* -1: none */
   int32_t eos;
   uint32_t add_bos; /* what the model's metadata asks for */
   uint32_t add_eos;
@@ -50,8 +51,8 @@ typedef struct mortise_tokenizer {
   mortise_status (*encode)(void* self, void* tokenizer, const mortise_span* spans, size_t span_count,
                            int32_t add_special, uint32_t* ids, size_t capacity, size_t* count,
                            mortise_error* error);
-  /* Bytes that the token stands for (part of a character, perhaps) and its flags. `first` 1: the first token of a text
-   * that is decoded from its start (some tokenizers drop a blank there). */
+  /* Bytes that the token stands for (part of a character, perhaps) and its flags. `first` 1: the first token
+   * of a text that is decoded from its start (some tokenizers drop a blank there). */
   mortise_status (*piece)(void* self, void* tokenizer, uint32_t id, int32_t first, mortise_bytes* bytes,
                           uint32_t* flags);
 } mortise_tokenizer;

@@ -1,6 +1,6 @@
 /* Kind `weights`: opens a model file or folder and says what is in it. Draft.
- * Thread rule: [load] unless a function says otherwise. Flow: first in the line; the host maps the files that planes
- * name, arch, tokenizer and chat read the same model through mortise_model. */
+ * Thread rule: [load] unless a function says otherwise. Flow: first in the line; the host maps the files that
+ * planes name, arch, tokenizer and chat read the same model through mortise_model. */
 #ifndef MORTISE_WEIGHTS_H
 #define MORTISE_WEIGHTS_H
 #include <mortise/base.h>
@@ -16,15 +16,16 @@ extern "C" {
 typedef struct mortise_plane {
   uint32_t size;
   uint32_t file;
-  uint64_t offset; /* bytes from the file's start */
-  uint64_t length; /* bytes */
-  const char* role;  /* "data"; of schemes with several planes: "codes", "scales", "zeros", "group_index" */
-  const char* dtype; /* element type of a planar layout ("i32", "f16"); "block" where the format's blocks lie in it */
+  uint64_t offset;  /* bytes from the file's start */
+  uint64_t length;  /* bytes */
+  const char* role; /* "data"; of schemes with several planes: "codes", "scales", "zeros", "group_index" */
+  const char*
+      dtype; /* element type of a planar layout ("i32", "f16"); "block" where the format's blocks lie in it */
   uint64_t shape[2]; /* of a planar layout; 0, 0 for "block" */
 } mortise_plane;
 
-/* A tensor. shape[0] is the outermost dimension, shape[rank - 1] the contiguous one (k of a linear weight). The tensor
- * has shape[0] * .. * shape[rank - 2] rows of shape[rank - 1] elements. */
+/* A tensor. shape[0] is the outermost dimension, shape[rank - 1] the contiguous one (k of a linear weight).
+ * The tensor has shape[0] * .. * shape[rank - 2] rows of shape[rank - 1] elements. */
 typedef struct mortise_tensor {
   uint32_t size;
   uint32_t rank; /* 1..MORTISE_RANK_MAX */
@@ -43,15 +44,16 @@ enum { MORTISE_OPEN_HEADER_ONLY = 1 };
 typedef struct mortise_weights {
   uint32_t size;
   uint32_t reserved;
-  /* How sure the plugin is that `path` is its own: 0 not at all .. 100. `head` holds the first bytes (up to 4096) of a
-   * file and is empty for a folder. Must not fail on any bytes. */
+  /* How sure the plugin is that `path` is its own: 0 not at all .. 100. `head` holds the first bytes (up to
+   * 4096) of a file and is empty for a folder. Must not fail on any bytes. */
   int32_t (*probe)(void* self, mortise_str path, mortise_bytes head);
   /* Reads and checks the header; nothing of the data. Errors carry file and byte offset. */
   mortise_status (*open)(void* self, mortise_str path, uint32_t flags, void** model, mortise_error* error);
   void (*close)(void* self, void* model);
   /* The naming scheme of metadata and tensors: "gguf", "hf" or the plugin's own. [any] */
   const char* (*dialect)(void* self, void* model);
-  /* Metadata by key, MORTISE_NOT_FOUND where absent, and all of it by index. Values live as long as the model. [any] */
+  /* Metadata by key, MORTISE_NOT_FOUND where absent, and all of it by index. Values live as long as the
+   * model. [any] */
   mortise_status (*meta)(void* self, void* model, mortise_str key, mortise_meta* value);
   uint64_t (*meta_count)(void* self, void* model);
   mortise_status (*meta_at)(void* self, void* model, uint64_t index, mortise_str* key, mortise_meta* value);
@@ -62,8 +64,8 @@ typedef struct mortise_weights {
   const mortise_tensor* (*tensor)(void* self, void* model, uint64_t index);
 } mortise_weights;
 
-/* An opened model as the host shows it to arch, tokenizer and chat plugins. [any]; lives until their instance or loaded
- * object is destroyed. */
+/* An opened model as the host shows it to arch, tokenizer and chat plugins. [any]; lives until their instance
+ * or loaded object is destroyed. */
 typedef struct mortise_model {
   uint32_t size;
   uint32_t reserved;
