@@ -1,6 +1,6 @@
 // A pipe around Utf8Stream for utf8_vs_python.py. Thread rule: single-threaded.
-// Flow: a line of blank-separated hex pieces in ("-" is the empty piece), a line of hex answers out: one answer for
-// each piece and one for finish().
+// Flow: a line of blank-separated hex pieces in ("-" is the empty piece), a line of hex answers out: one
+// answer for each piece and one for finish().
 #include <mortise/cpp/utf8.h>
 
 #include <cstdio>
