@@ -41,3 +41,10 @@ function(mortise_harden target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
 endfunction()
+
+# mortise_isa_variants(<stem>): flags of <stem>_avx2.cc and <stem>_avx512.cc, builds of one kernel source for the
+# instruction sets of <mortise/cpp/target.h>. No -mfma: results are the same bits in every build.
+function(mortise_isa_variants stem)
+  set_source_files_properties(${stem}_avx2.cc PROPERTIES COMPILE_OPTIONS "-mavx2;-mf16c")
+  set_source_files_properties(${stem}_avx512.cc PROPERTIES COMPILE_OPTIONS "-mavx512f;-mf16c")
+endfunction()
