@@ -41,13 +41,20 @@ typedef struct mortise_plugin {
 typedef const mortise_plugin* mortise_plugin_entry(void);
 #define MORTISE_ENTRY_NAME "mortise_plugin_v1"
 
-/* The manifest: an ELF note (owner "Mortise", type 1) in section .note.mortise, whose text is lines
- * `key=value`, at most 4096 bytes. Keys, each once, lists separated by blanks: abi       1 id vendor.name,
- * [a-z0-9._-], at most 63 bytes version, license needs     interface ids that the host must have provides
- * kind:name of every part isa       features that the processor must have, also for the file's constructors;
- * of: sse4.2 avx avx2 fma f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512vnni avx512bf16 avxvnni device
- * cpu (default), cuda libs      private libraries beside the plugin threads   none (default) or own Needed:
- * abi, id, version, license, needs, provides. The descriptor must say the same. */
+/* The manifest: an ELF note (owner "Mortise", type 1) in section .note.mortise. Its text ends with a zero
+ * byte, has at most 4096 bytes and consists of lines `key=value`. Keys, each once, lists separated by blanks:
+ *  - abi: 1
+ *  - id: vendor.name, [a-z0-9._-], at most 63 bytes
+ *  - version, license
+ *  - needs: interface ids that the host must have
+ *  - provides: kind:name of every part
+ *  - isa: features that the processor must have, also for the file's constructors; of: sse4.2 avx avx2 fma
+ * f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512vnni avx512bf16 avxvnni
+ *  - device: cpu (default), cuda
+ *  - libs: private libraries beside the plugin, which the host loads before it
+ *  - threads: none (default) or own
+ * Needed: abi, id, version, license, needs, provides. The descriptor must say the same; a key that the host
+ * does not know is refused. */
 #define MORTISE_NOTE_OWNER "Mortise"
 #define MORTISE_NOTE_TYPE 1u
 #define MORTISE_MANIFEST_BYTES_MAX 4096u
@@ -62,12 +69,12 @@ typedef const mortise_plugin* mortise_plugin_entry(void);
 #define MORTISE_EXPORT MORTISE_EXTERN __attribute__((visibility("default")))
 
 /* MORTISE_MANIFEST(text): puts the note into the file. One per plugin. */
-#define MORTISE_MANIFEST(text)                                                                \
-  __attribute__((section(".note.mortise"), used, aligned(4))) static const struct {           \
-    uint32_t owner_bytes, text_bytes, type;                                                   \
-    char owner[8];                                                                            \
-    char body[(sizeof(text) + 3) / 4 * 4];                                                    \
-  } mortise_manifest_note = {sizeof(MORTISE_NOTE_OWNER), sizeof(text) - 1, MORTISE_NOTE_TYPE, \
+#define MORTISE_MANIFEST(text)                                                            \
+  __attribute__((section(".note.mortise"), used, aligned(4))) static const struct {       \
+    uint32_t owner_bytes, text_bytes, type;                                               \
+    char owner[8];                                                                        \
+    char body[(sizeof(text) + 3) / 4 * 4];                                                \
+  } mortise_manifest_note = {sizeof(MORTISE_NOTE_OWNER), sizeof(text), MORTISE_NOTE_TYPE, \
                              MORTISE_NOTE_OWNER, text}
 
 /* MORTISE_PLUGIN(id, version, license, needs, provides, more, parts...): manifest and entry point in one.
