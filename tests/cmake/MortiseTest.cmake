@@ -20,6 +20,7 @@ function(mortise_add_test target)
   cmake_parse_arguments(T "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${target} ${T_SOURCES})
   target_link_libraries(${target} PRIVATE mortise_catch_main Catch2::Catch2 Mortise::sdk ${T_LIBS})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..)
   target_compile_definitions(${target} PRIVATE MORTISE_TEST_DATA="${MORTISE_TEST_DATA}"
     MORTISE_TEST_SOURCE="${CMAKE_SOURCE_DIR}" MORTISE_TEST_BUILD="${CMAKE_BINARY_DIR}")
   # -w NoTests: a filter that matches nothing must fail, not pass.
