@@ -1,7 +1,11 @@
+# Thread rule: none. Flow: included by the top CMakeLists.txt, and by the installed package for plugins out of tree.
+#
 # mortise_add_plugin(<target> KIND kind NAME name SOURCES plugin.cc... [CORE work.cc...] [LIBS library...] [FOLDER dir])
 #
 # Builds one plugin, `mortise-<kind>-<name>.so`. CORE sources become the static library `<target>_core`, so that
 # tests and fuzz targets can link the work without dlopen. Everything but the entry symbol is hidden.
+set(MORTISE_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
+
 function(mortise_add_plugin target)
   cmake_parse_arguments(P "" "KIND;NAME;FOLDER" "SOURCES;CORE;LIBS" ${ARGN})
   set(core "")
@@ -24,9 +28,9 @@ function(mortise_add_plugin target)
   endif()
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME "mortise-${P_KIND}-${P_NAME}" LIBRARY_OUTPUT_DIRECTORY ${P_FOLDER})
-  # --exclude-libs keeps a static library's symbols inside; -z defs finds a missing symbol at build time (a sanitizer's
-  # runtime lives in the host, so not there).
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  # The map hides a static library's symbols and weak template instances too; -z defs finds a missing symbol at build
+  # time (a sanitizer's runtime lives in the host, so not there).
+  target_link_options(${target} PRIVATE -Wl,--version-script=${MORTISE_PLUGIN_MAP})
   if(NOT MORTISE_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
