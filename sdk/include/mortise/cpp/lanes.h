@@ -138,6 +138,12 @@ MORTISE_INLINE F32 where_less(const F32& a, const F32& b, const F32& x, const F3
   MORTISE_EACH(r.v[p] = a.v[p] < b.v[p] ? x.v[p] : y.v[p]);
   return r;
 }
+/// x where `of` is NaN, else y.
+MORTISE_INLINE F32 select_nan(const F32& of, const F32& x, const F32& y) {
+  F32 r;
+  MORTISE_EACH(r.v[p] = of.v[p] != of.v[p] ? x.v[p] : y.v[p]);
+  return r;
+}
 /// The larger one, b where one is NaN.
 MORTISE_INLINE F32 max(const F32& a, const F32& b) { return where_less(b, a, a, b); }
 MORTISE_INLINE F32 abs(const F32& x) { return floats(bits(x) & all(int32_t{0x7fffffff})); }
