@@ -3,7 +3,8 @@
 # mortise_add_fuzzer(<target> SOURCES x_fuzz.cc LIBS library... CORPUS folder)
 #   a libFuzzer target (preset `fuzz`), run for some seconds over a copy of its corpus.
 # mortise_add_python_test(<name> SCRIPT file.py [ARGS ...] [LABELS ...])
-#   a Python script that exits 0 where all is well. It gets MORTISE_BIN, MORTISE_BUILD and MORTISE_SOURCE.
+#   a Python script that exits 0 where all is well, 77 where it can't run here. It gets MORTISE_BIN, MORTISE_BUILD and
+#   MORTISE_SOURCE.
 if(NOT MORTISE_FUZZ)
   find_package(Catch2 2 QUIET)
   mortise_need(Catch2_FOUND catch2)
@@ -43,15 +44,29 @@ function(mortise_add_fuzzer target)
   set_tests_properties(fuzz.${target} PROPERTIES LABELS fuzz TIMEOUT 120)
 endfunction()
 
+# MORTISE_PYTHON of the environment, else the virtual environment that `check` makes, else the system's.
+function(mortise_find_python variable)
+  set(venv ${CMAKE_SOURCE_DIR}/build/venv/bin/python3)
+  if(DEFINED ENV{MORTISE_PYTHON})
+    set(python $ENV{MORTISE_PYTHON})
+  elseif(EXISTS ${venv})
+    set(python ${venv})
+  else()
+    find_package(Python3 QUIET COMPONENTS Interpreter)
+    mortise_need(Python3_FOUND python3)
+    set(python ${Python3_EXECUTABLE})
+  endif()
+  set(${variable} ${python} PARENT_SCOPE)
+endfunction()
+
 function(mortise_add_python_test name)
   if(MORTISE_FUZZ)
     return()
   endif()
   cmake_parse_arguments(P "" "SCRIPT" "ARGS;LABELS" ${ARGN})
-  find_package(Python3 QUIET COMPONENTS Interpreter)
-  mortise_need(Python3_FOUND python3)
+  mortise_find_python(python)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env MORTISE_BIN=${CMAKE_BINARY_DIR}/bin/mortise
     MORTISE_BUILD=${CMAKE_BINARY_DIR} MORTISE_SOURCE=${CMAKE_SOURCE_DIR} PYTHONPATH=${CMAKE_SOURCE_DIR}/tests
-    ${Python3_EXECUTABLE} ${P_SCRIPT} ${P_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS "${P_LABELS}" TIMEOUT 900)
+    ${python} ${P_SCRIPT} ${P_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS "${P_LABELS}" TIMEOUT 900 SKIP_RETURN_CODE 77)
 endfunction()

@@ -41,8 +41,7 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
     /// In [0, 1), the same for the same seed, position and `draw`; draw 0 is the host's own.
     double uniform(uint32_t draw) const { return row_.uniform(row_.random, draw); }
 
-    /// -inf where all are. Eight chains side by side, for the compiler's vectors; a comparison passes NaN
-    /// over.
+    /// -inf where all are. Eight chains side by side, for the compiler's vectors; a NaN never compares.
     float largest() const {
       float lane[8];
       std::fill(std::begin(lane), std::end(lane), -std::numeric_limits<float>::infinity());
@@ -54,8 +53,7 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
       return *std::max_element(std::begin(lane), std::end(lane));
     }
 
-    /// Index of the likeliest candidate: the first with the largest logit, in both orders that a row can
-    /// have.
+    /// Index of the likeliest candidate: the first with the largest logit, whichever the row's order.
     uint32_t likeliest() const {
       const float top = largest();
       uint32_t i = 0;
