@@ -1,0 +1,35 @@
+// The table of tensor types: geometry of a block and its decoders.
+// Thread rule: constants. Flow: the parser looks a tensor's type up here, the format part decodes through it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gguf {
+
+/// Decodes `blocks` blocks at `src` (any alignment) to block_weights floats each at `out`; the two do not
+/// overlap.
+using Decoder = void (*)(const uint8_t* src, uint64_t blocks, float* out);
+
+/// A tensor type of ggml. `decode_base` is null where the type is known but not read here. Both decoders give
+/// the same bits; `decode_avx2` needs a processor with AVX2 and equals `decode_base` on other architectures.
+struct Type {
+  uint32_t number;
+  std::string_view name;
+  const char* format;      // id of the format part, "gguf.q4_1/1"; null where it is not read
+  uint32_t block_weights;  // 0: withdrawn by ggml
+  uint32_t block_bytes;
+  Decoder decode_base;
+  Decoder decode_avx2;
+
+  bool readable() const { return decode_base != nullptr; }
+};
+
+/// Null for a number that ggml has never given.
+const Type* find_type(uint32_t number);
+/// By name ("Q4_1"); null where there is none.
+const Type* find_type(std::string_view name);
+/// "F32, F16, Q4_0, ...": the types that have a decoder.
+std::string readable_types();
+
+}  // namespace gguf
