@@ -1,5 +1,5 @@
-// ELF reading; see elf.h. Thread rule: one object per call. Flow: headers, segments, sections, dynamic, notes.
-// Layout: System V ABI, gabi 4.1, "Object Files" and "Dynamic Linking".
+// ELF reading; see elf.h. Thread rule: one object per call. Flow: headers, segments, sections, dynamic,
+// notes. Layout: System V ABI, gabi 4.1, "Object Files" and "Dynamic Linking".
 #include "loader/elf.h"
 
 #include <elf.h>
@@ -32,8 +32,8 @@ struct MachineName {
   std::string_view name;
 };
 constexpr MachineName kMachines[] = {
-    {EM_386, "32-bit x86"}, {EM_ARM, "arm"},     {EM_AARCH64, "aarch64"},      {EM_RISCV, "riscv"},
-    {EM_PPC64, "ppc64"},    {EM_S390, "s390x"},  {EM_LOONGARCH, "loongarch"}, {EM_MIPS, "mips"},
+    {EM_386, "32-bit x86"}, {EM_ARM, "arm"},    {EM_AARCH64, "aarch64"},     {EM_RISCV, "riscv"},
+    {EM_PPC64, "ppc64"},    {EM_S390, "s390x"}, {EM_LOONGARCH, "loongarch"}, {EM_MIPS, "mips"},
 };
 
 std::string machine_name(uint16_t machine) {
@@ -62,9 +62,12 @@ class ElfReader {
   }
 
  private:
-  tl::unexpected<Error> bad(std::string message) const { return fail(Code::bad_data, where_, std::move(message)); }
+  tl::unexpected<Error> bad(std::string message) const {
+    return fail(Code::bad_data, where_, std::move(message));
+  }
   tl::unexpected<Error> truncated(const std::string& what) const {
-    return bad(fmt::format("truncated: {} reach past the end of the file at byte {}; copy the file again", what, size_));
+    return bad(fmt::format("truncated: {} reach past the end of the file at byte {}; copy the file again",
+                           what, size_));
   }
   bool inside(uint64_t offset, uint64_t bytes) const {
     uint64_t end = 0;
@@ -118,7 +121,8 @@ Result<void> ElfReader::check_identity(const std::string& start) const {
     const bool text = std::all_of(start.begin(), start.end(), [](unsigned char c) {
       return std::isprint(c) != 0 || std::isspace(c) != 0 || c >= 0x80;
     });
-    return bad(fmt::format("{}; a plugin is an ELF shared library", text ? "a text file" : "not an ELF file"));
+    return bad(
+        fmt::format("{}; a plugin is an ELF shared library", text ? "a text file" : "not an ELF file"));
   }
   if (start.size() < EI_NIDENT) return truncated("its identification bytes");
   if (start[EI_CLASS] == ELFCLASS32) return bad("a 32-bit library; build it for x86-64");
@@ -158,7 +162,8 @@ Result<void> ElfReader::read_segments() {
   MORTISE_TRY(segments, table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum));
   segments_ = std::move(segments);
   for (const Elf64_Phdr& segment : segments_) {
-    if (segment.p_type != PT_NULL && !inside(segment.p_offset, segment.p_filesz)) return truncated("its segments");
+    if (segment.p_type != PT_NULL && !inside(segment.p_offset, segment.p_filesz))
+      return truncated("its segments");
   }
   return check_loads();
 }
@@ -172,7 +177,8 @@ Result<void> ElfReader::check_loads() const {
     const bool aligned = align >= kPageBytes && (align & (align - 1)) == 0 &&
                          (segment.p_vaddr - segment.p_offset) % align == 0;
     if (!aligned) return bad("damaged: a segment is not aligned to pages");
-    if (segment.p_filesz > segment.p_memsz) return bad("damaged: a segment is larger in the file than in memory");
+    if (segment.p_filesz > segment.p_memsz)
+      return bad("damaged: a segment is larger in the file than in memory");
     if (segment.p_vaddr < end) return bad("damaged: its segments overlap or are out of order");
     if (!add(segment.p_vaddr, segment.p_memsz, &end) || end > kMappedBytesMax) {
       return fail(Code::limit, where_, "damaged: its segments need more than 4 GiB of address space");
@@ -199,8 +205,9 @@ Result<void> ElfReader::check_sections() const {
 
 Result<void> ElfReader::read_notes(const Elf64_Phdr& segment) {
   if (segment.p_filesz > kNoteSegmentBytesMax) {
-    return fail(Code::limit, where_, fmt::format("its notes have {} bytes; at most {} are read",
-                                                 segment.p_filesz, kNoteSegmentBytesMax));
+    return fail(
+        Code::limit, where_,
+        fmt::format("its notes have {} bytes; at most {} are read", segment.p_filesz, kNoteSegmentBytesMax));
   }
   MORTISE_TRY(raw, bytes(segment.p_offset, segment.p_filesz));
   MORTISE_TRY(manifest, read_manifest_note(raw, segment.p_align == 8 ? 8 : 4, where_));
@@ -222,7 +229,8 @@ std::optional<uint64_t> ElfReader::file_offset(uint64_t address, uint64_t count)
 Result<void> ElfReader::read_dynamic() {
   const auto is_dynamic = [](const Elf64_Phdr& segment) { return segment.p_type == PT_DYNAMIC; };
   const auto segment = std::find_if(segments_.begin(), segments_.end(), is_dynamic);
-  if (segment == segments_.end()) return bad("not a shared library: it has no dynamic section; link it with -shared");
+  if (segment == segments_.end())
+    return bad("not a shared library: it has no dynamic section; link it with -shared");
   const uint64_t count = segment->p_filesz / sizeof(Elf64_Dyn);
   if (count == 0 || count > kDynamicEntriesMax || !file_offset(segment->p_vaddr, segment->p_filesz)) {
     return bad("damaged: its dynamic section lies outside its segments");
@@ -245,14 +253,17 @@ Result<void> ElfReader::read_dynamic() {
   return read_needed(names, strings, strings_bytes);
 }
 
-Result<void> ElfReader::read_needed(const std::vector<uint64_t>& names, uint64_t strings, uint64_t strings_bytes) {
+Result<void> ElfReader::read_needed(const std::vector<uint64_t>& names, uint64_t strings,
+                                    uint64_t strings_bytes) {
   const auto start = file_offset(strings, strings_bytes);
   if (!start) return bad("damaged: its dynamic string table lies outside its segments");
   for (const uint64_t name : names) {
-    if (name >= strings_bytes) return bad("damaged: the name of a needed library lies outside the string table");
+    if (name >= strings_bytes)
+      return bad("damaged: the name of a needed library lies outside the string table");
     MORTISE_TRY(raw, bytes(*start + name, std::min(strings_bytes - name, kLibraryNameBytesMax)));
     const size_t length = raw.find('\0');
-    if (length == std::string::npos || length == 0) return bad("damaged: the name of a needed library has no end");
+    if (length == std::string::npos || length == 0)
+      return bad("damaged: the name of a needed library has no end");
     needed_.push_back(raw.substr(0, length));
   }
   return {};

@@ -1,4 +1,5 @@
-// The manifest's ELF note; see note.h. Thread rule: pure function. Flow: bytes of a note segment -> manifest text.
+// The manifest's ELF note; see note.h. Thread rule: pure function. Flow: bytes of a note segment -> manifest
+// text.
 #include "loader/note.h"
 
 #include <elf.h>
@@ -45,15 +46,18 @@ Result<std::optional<std::string>> read_manifest_note(std::string_view notes, ui
     if (!note) return fail(Code::bad_data, where, "its notes are damaged: " + note.error().message);
     if (note->owner != owner) continue;
     if (note->type != MORTISE_NOTE_TYPE) {
-      return fail(Code::unsupported, where,
-                  fmt::format("its note has type {}, but this host reads type {}; update the host or rebuild it",
-                              note->type, MORTISE_NOTE_TYPE));
+      return fail(
+          Code::unsupported, where,
+          fmt::format("its note has type {}, but this host reads type {}; update the host or rebuild it",
+                      note->type, MORTISE_NOTE_TYPE));
     }
     if (note->text.size() > MORTISE_MANIFEST_BYTES_MAX) {
-      return fail(Code::limit, where, fmt::format("its manifest has {} bytes, more than {}; shorten it",
-                                                  note->text.size(), MORTISE_MANIFEST_BYTES_MAX));
+      return fail(Code::limit, where,
+                  fmt::format("its manifest has {} bytes, more than {}; shorten it", note->text.size(),
+                              MORTISE_MANIFEST_BYTES_MAX));
     }
-    if (manifest) return fail(Code::bad_data, where, "two manifest notes in one file; use MORTISE_PLUGIN once");
+    if (manifest)
+      return fail(Code::bad_data, where, "two manifest notes in one file; use MORTISE_PLUGIN once");
     manifest = std::string(note->text);
   }
   return manifest;

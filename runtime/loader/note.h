@@ -9,10 +9,10 @@
 
 namespace mortise {
 
-/// The text of the note with owner "Mortise" and type 1 among the `notes` of one segment, whose entries are padded to
-/// `align` bytes (4 or 8); nothing where there is none. Errors: bad_data (a note reaches past the end, two manifests),
-/// unsupported (another type), limit (longer than MORTISE_MANIFEST_BYTES_MAX).
-/// Layout: System V ABI, gabi 4.1, "Note Section".
+/// The text of the note with owner "Mortise" and type 1 among the `notes` of one segment, whose entries are
+/// padded to `align` bytes (4 or 8); nothing where there is none. Errors: bad_data (a note reaches past the
+/// end, two manifests), unsupported (another type), limit (longer than MORTISE_MANIFEST_BYTES_MAX). Layout:
+/// System V ABI, gabi 4.1, "Note Section".
 Result<std::optional<std::string>> read_manifest_note(std::string_view notes, uint64_t align,
                                                       const std::string& where);
 

@@ -1,4 +1,5 @@
-// Path policy; see policy.h. Thread rule: no state. Flow: path -> open file that passed, before a byte is read.
+// Path policy; see policy.h. Thread rule: no state. Flow: path -> open file that passed, before a byte is
+// read.
 #include "loader/policy.h"
 
 #include <fcntl.h>
@@ -39,14 +40,15 @@ bool trusted_owner(uid_t owner) {
   return ::stat("/proc/self/exe", &host) == 0 && owner == host.st_uid;
 }
 
-// `what` is "the file" or "its folder". The word `writable` stands in every reason, also for a foreign owner, who
-// may write at any time.
+// `what` is "the file" or "its folder". The word `writable` stands in every reason, also for a foreign owner,
+// who may write at any time.
 Result<void> check_permissions(const std::string& path, const struct stat& s, const std::string& what) {
   if (!trusted_owner(s.st_uid)) {
-    return fail(Code::unsupported, path,
-                fmt::format("{} is writable by its owner, user {}, who is neither this user, root nor the owner of "
-                            "the host's binary; chown it",
-                            what, s.st_uid));
+    return fail(
+        Code::unsupported, path,
+        fmt::format("{} is writable by its owner, user {}, who is neither this user, root nor the owner of "
+                    "the host's binary; chown it",
+                    what, s.st_uid));
   }
   const bool sticky_folder = S_ISDIR(s.st_mode) && (s.st_mode & S_ISVTX) != 0;
   if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky_folder) {

@@ -39,12 +39,13 @@ struct CheckedFile {
   OpenFile file;
 };
 
-/// Opens `path` for reading where the policy allows it. A link is followed, and the file that it leads to is what
-/// counts: a regular file, and it and its folder and the folder of `path`
+/// Opens `path` for reading where the policy allows it. A link is followed, and the file that it leads to is
+/// what counts: a regular file, and it and its folder and the folder of `path`
 ///  - owned by this process's user, root or the owner of the host's binary;
-///  - not writable by group or others (a folder with the sticky bit may be: there nobody replaces another's file).
-/// Errors (where = path): not_found, bad_data (not a regular file), unsupported (permissions; the reason has the word
-/// `writable`), io.
+///  - not writable by group or others (a folder with the sticky bit may be: there nobody replaces another's
+///  file).
+/// Errors (where = path): not_found, bad_data (not a regular file), unsupported (permissions; the reason has
+/// the word `writable`), io.
 Result<CheckedFile> open_checked(const std::string& path);
 
 /// The identity of the file that `path` leads to now.
