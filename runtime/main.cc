@@ -1,0 +1,152 @@
+// The program: arguments, signals, exit status; no logic.
+// Thread rule: [main]. Flow: command line -> one command -> its text on standard output, or one line of
+// error.
+#include <mortise/cpp/result.h>
+#include <mortise/plugin.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "config/nearest.h"
+#include "loader/plugins_command.h"
+
+namespace {
+
+using mortise::Code;
+using mortise::Error;
+
+enum Exit : int { kDone = 0, kFailed = 1, kUsage = 2 };
+
+/// What the command line holds; each command reads its own.
+struct Arguments {
+  std::vector<std::string> plugin_folders;
+  std::string file;
+  bool json = false;
+};
+
+struct Command {
+  const char* name;
+  const char* help;
+  void (*declare)(CLI::App& app, Arguments& arguments);
+  int (*run)(const Arguments& arguments);
+};
+
+// Wrong arguments, config or choice of plugins are the caller's to mend; everything else is a failure.
+int print_error(const Error& error) {
+  std::string line = error.text();
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  std::fprintf(stderr, "mortise: error: %s\n", line.c_str());
+  return error.code == Code::bad_argument ? kUsage : kFailed;
+}
+
+int print_result(const std::string& text, int status) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) == 0) return status;
+  return print_error(Error{Code::io, "standard output", "cannot be written; check where it leads"});
+}
+
+void declare_plugins(CLI::App& app, Arguments& arguments) {
+  app.add_option("--plugins", arguments.plugin_folders,
+                 "a folder of plugins, searched first; may be repeated")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--json", arguments.json, "print JSON");
+}
+
+int run_plugins(const Arguments& arguments) {
+  const auto report = mortise::plugins_report(arguments.plugin_folders, arguments.json);
+  return report ? print_result(*report, kDone) : print_error(report.error());
+}
+
+void declare_check(CLI::App& app, Arguments& arguments) {
+  app.add_option("PLUGIN.so", arguments.file, "the file to check")->required()->type_name("");
+  app.add_flag("--json", arguments.json, "print JSON");
+}
+
+int run_check(const Arguments& arguments) {
+  const auto report = mortise::check_report(arguments.file, arguments.json);
+  return print_result(report.text, report.passed ? kDone : kFailed);
+}
+
+void declare_version(CLI::App&, Arguments&) {}
+
+int run_version(const Arguments&) {
+  return print_result("mortise " MORTISE_VERSION " (plugin ABI " + std::to_string(MORTISE_ABI) + ")\n",
+                      kDone);
+}
+
+constexpr Command kCommands[] = {
+    {"plugins", "list every plugin found, and each refused file with the reason", declare_plugins,
+     run_plugins},
+    {"check", "check one plugin file as the loader does", declare_check, run_check},
+    {"version", "print the version of the program and of the plugin ABI", declare_version, run_version},
+};
+
+// The first argument that no declaration took, as an error.
+Error unexpected(const CLI::App& app, const std::string& argument) {
+  const bool option = argument.size() > 1 && argument[0] == '-';
+  const bool command = !option && app.get_parent() == nullptr;
+  std::vector<std::string> known;
+  for (const CLI::Option* o : app.get_options()) {
+    if (option && !o->get_lnames().empty()) known.push_back("--" + o->get_lnames().front());
+  }
+  for (const Command& c : kCommands) {
+    if (command) known.emplace_back(c.name);
+  }
+  const std::string what = option ? "unknown option" : command ? "unknown command" : "one argument too many";
+  const std::string advice = option || command ? mortise::suggest_name(argument, known) : "remove it";
+  return Error{Code::bad_argument, argument, what + "; " + advice};
+}
+
+// CLI11's message is "ARGUMENT: what" or "ARGUMENT what"; ours is "ARGUMENT: what; what to do".
+Error usage_error(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const size_t end = text.find_first_of(": ");
+  std::string what = end == std::string::npos ? text : text.substr(text.find_first_not_of(": ", end));
+  return Error{Code::bad_argument, text.substr(0, end), what + "; see --help"};
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Mortise: a language-model runtime made of plugins.", "mortise");
+  app.require_subcommand(0, 1);
+  app.allow_extras();
+  Arguments arguments;
+  for (const Command& command : kCommands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.help);
+    sub->allow_extras();
+    command.declare(*sub, arguments);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print_result(app.help(), kDone);
+  } catch (const CLI::ParseError& error) {
+    return print_error(usage_error(error));
+  }
+  if (!app.remaining().empty()) return print_error(unexpected(app, app.remaining().front()));
+  for (const Command& command : kCommands) {
+    const CLI::App* sub = app.get_subcommand(command.name);
+    if (!sub->parsed()) continue;
+    if (!sub->remaining().empty()) return print_error(unexpected(*sub, sub->remaining().front()));
+    return command.run(arguments);
+  }
+  return print_error(Error{Code::bad_argument, "COMMAND", "none given; see mortise --help"});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that went away is an error of a write, not the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  const int status = run(argc, argv);
+  std::fflush(nullptr);
+  // Plugins stay loaded: their destructors must not run while something of theirs may still be in use.
+  ::_exit(status);
+}
