@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/dll/shared_library.hpp>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -44,20 +45,34 @@ std::string dlerror_text(const std::string& what, const std::string& path) {
   return text;
 }
 
-Result<dll::shared_library*> open_library(const PluginFile& file) {
+// dlopen of `path` for the plugin `where`, kept for ever.
+Result<dll::shared_library*> open_library(Registry& all, const std::string& path, const std::string& where) {
   try {
     // By its real path, so that $ORIGIN, dladdr and debuggers work. Now: a missing symbol must show here and
     // not at its first call. Local: plugins do not see each other's symbols.
-    return new dll::shared_library(file.path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+    all.libraries.push_back(
+        new dll::shared_library(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
+    return all.libraries.back();
   } catch (const std::system_error& error) {
-    return fail(Code::bad_data, file.path,
+    return fail(Code::bad_data, where,
                 fmt::format("cannot be loaded: {}; rebuild it or install what it needs",
-                            dlerror_text(error.what(), file.path)));
+                            dlerror_text(error.what(), path)));
   } catch (const std::exception& error) {
-    return fail(Code::bad_data, file.path, fmt::format("a constructor of its failed: {}", error.what()));
+    return fail(Code::bad_data, where, fmt::format("a constructor of its failed: {}", error.what()));
   } catch (...) {
-    return fail(Code::bad_data, file.path, "a constructor of its threw an exception; see its author");
+    return fail(Code::bad_data, where, "a constructor of its threw an exception; see its author");
   }
+}
+
+// A library of the manifest's `libs`, which stands beside the plugin and obeys the same path policy.
+Result<dll::shared_library*> open_private(Registry& all, const std::string& plugin, const std::string& name) {
+  const std::string path = (std::filesystem::path(plugin).parent_path() / name).string();
+  const auto checked = open_checked(path);
+  if (!checked) {
+    return fail(checked.error().code, plugin,
+                fmt::format("its private library {}: {}", name, checked.error().message));
+  }
+  return open_library(all, checked->path, plugin);
 }
 
 Result<const mortise_plugin*> call_entry(const dll::shared_library& library, const PluginFile& file) {
@@ -98,8 +113,12 @@ Result<const LoadedPlugin*> load_plugin(const PluginFile& file, const HostOffer&
   const std::lock_guard<std::mutex> lock(all.mutex);
   MORTISE_TRY(known, find_loaded(all, file));
   if (known != nullptr) return known;
-  MORTISE_TRY(library, open_library(file));
-  all.libraries.push_back(library);
+  // Before the plugin, so that what it links against them is found by name.
+  for (const std::string& name : file.manifest.libs) {
+    const auto opened = open_private(all, file.path, name);
+    if (!opened) return pass(opened.error());
+  }
+  MORTISE_TRY(library, open_library(all, file.path, file.path));
   MORTISE_TRY(now, identify(file.path));
   if (now != file.identity) {
     return fail(Code::io, file.path, "was changed while it was being loaded; start again");
@@ -109,6 +128,18 @@ Result<const LoadedPlugin*> load_plugin(const PluginFile& file, const HostOffer&
   all.all.push_back(
       std::make_unique<Loaded>(Loaded{file.identity, {file.path, file.manifest, std::move(parts)}}));
   return &all.all.back()->plugin;
+}
+
+Result<void*> open_private_library(const LoadedPlugin& plugin, std::string_view name) {
+  const auto& libs = plugin.manifest.libs;
+  if (std::find(libs.begin(), libs.end(), name) == libs.end()) {
+    return fail(Code::not_found, plugin.path,
+                fmt::format("its manifest's libs do not name '{}'; add it there", name));
+  }
+  Registry& all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  MORTISE_TRY(library, open_private(all, plugin.path, std::string(name)));
+  return static_cast<void*>(library->native());
 }
 
 }  // namespace mortise

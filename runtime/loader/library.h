@@ -28,4 +28,8 @@ struct LoadedPlugin {
 /// name a missing symbol or dependency: bad_data; io where the file was replaced since it was checked.
 Result<const LoadedPlugin*> load_plugin(const PluginFile& file, const HostOffer& offer);
 
+/// What host.open_library gives: the dlsym handle of a library that the plugin's manifest names in `libs`.
+/// Errors: not_found, and those of the path policy and of loading.
+Result<void*> open_private_library(const LoadedPlugin& plugin, std::string_view name);
+
 }  // namespace mortise

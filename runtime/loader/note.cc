@@ -58,7 +58,7 @@ Result<std::optional<std::string>> read_manifest_note(std::string_view notes, ui
     }
     if (manifest)
       return fail(Code::bad_data, where, "two manifest notes in one file; use MORTISE_PLUGIN once");
-    manifest = std::string(note->text);
+    manifest = std::string(note->text.substr(0, note->text.find('\0')));
   }
   return manifest;
 }

@@ -12,16 +12,16 @@
 
 namespace mortise {
 
-class Instance {
+class PartInstance {
  public:
   /// Calls create with `values`, which the instance keeps; `host` must outlive it. Errors: the plugin's own,
   /// naming plugin and part; internal where an exception came out of it.
-  static Result<Instance> create(const LoadedPlugin& plugin, const LoadedPart& part, const mortise_host* host,
-                                 Values values);
+  static Result<PartInstance> create(const LoadedPlugin& plugin, const LoadedPart& part,
+                                     const mortise_host* host, Values values);
 
-  Instance(Instance&& other) noexcept;
-  Instance& operator=(Instance&& other) noexcept;
-  ~Instance();
+  PartInstance(PartInstance&& other) noexcept;
+  PartInstance& operator=(PartInstance&& other) noexcept;
+  ~PartInstance();
 
   void* self() const { return self_; }
   const mortise_part& part() const { return *part_; }
@@ -35,7 +35,7 @@ class Instance {
   }
 
  private:
-  Instance(const mortise_part* part, std::string name, Values values)
+  PartInstance(const mortise_part* part, std::string name, Values values)
       : part_(part), name_(std::move(name)), values_(std::move(values)) {}
 
   const mortise_part* part_;

@@ -1,5 +1,5 @@
-// An instance of a part; see instance.h. Thread rule: [load]. Flow: create ... destroy.
-#include "loader/instance.h"
+// An instance of a part; see part_instance.h. Thread rule: [load]. Flow: create ... destroy.
+#include "loader/part_instance.h"
 
 #include <fmt/format.h>
 
@@ -26,10 +26,10 @@ Result<void> call_create(const mortise_part& part, const mortise_host* host, con
 
 }  // namespace
 
-Result<Instance> Instance::create(const LoadedPlugin& plugin, const LoadedPart& part,
-                                  const mortise_host* host, Values values) {
+Result<PartInstance> PartInstance::create(const LoadedPlugin& plugin, const LoadedPart& part,
+                                          const mortise_host* host, Values values) {
   assert(values.count() == part.params.list.size());
-  Instance out(part.part, fmt::format("{}:{}", part.part->kind, part.part->name), std::move(values));
+  PartInstance out(part.part, fmt::format("{}:{}", part.part->kind, part.part->name), std::move(values));
   if (part.part->create == nullptr) return out;
   if (auto done = call_create(*part.part, host, out.values_, &out.self_); !done) {
     Error error = std::move(done.error());
@@ -41,14 +41,14 @@ Result<Instance> Instance::create(const LoadedPlugin& plugin, const LoadedPart& 
   return out;
 }
 
-Instance::Instance(Instance&& other) noexcept
+PartInstance::PartInstance(PartInstance&& other) noexcept
     : part_(other.part_),
       name_(std::move(other.name_)),
       values_(std::move(other.values_)),
       self_(other.self_),
       created_(std::exchange(other.created_, false)) {}
 
-Instance& Instance::operator=(Instance&& other) noexcept {
+PartInstance& PartInstance::operator=(PartInstance&& other) noexcept {
   std::swap(part_, other.part_);
   std::swap(name_, other.name_);
   std::swap(values_, other.values_);
@@ -57,7 +57,7 @@ Instance& Instance::operator=(Instance&& other) noexcept {
   return *this;
 }
 
-Instance::~Instance() {
+PartInstance::~PartInstance() {
   if (created_) part_->destroy(self_);
 }
 
