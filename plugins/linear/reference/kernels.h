@@ -1,5 +1,6 @@
 // The arithmetic of linear/reference: dot products of float rows, one table of functions per instruction set.
-// Thread rule: pure functions, [worker]. Flow: linear.cc decodes a few weight rows and calls dot_rows on them.
+// Thread rule: pure functions, [worker]. Flow: linear.cc decodes a few weight rows and calls dot_rows on
+// them.
 #pragma once
 #include <stddef.h>
 

@@ -85,10 +85,10 @@ uint64_t packed_bytes(void*, uint32_t, const mortise_linear_desc* desc) {
   return bytes;
 }
 
-// Blocks are taken over as they lie in the file. Several planes can't be cut by rows here, since only the format
-// knows how: the piece that holds row 0 copies them whole.
-mortise_status pack(void*, uint32_t, const mortise_linear_desc* desc, const void* const* planes, uint64_t row0,
-                    uint64_t rows, void* packed, mortise_error*) {
+// Blocks are taken over as they lie in the file. Several planes can't be cut by rows here, since only the
+// format knows how: the piece that holds row 0 copies them whole.
+mortise_status pack(void*, uint32_t, const mortise_linear_desc* desc, const void* const* planes,
+                    uint64_t row0, uint64_t rows, void* packed, mortise_error*) {
   auto* to = static_cast<uint8_t*>(packed);
   if (const uint64_t bytes = row_bytes(*desc)) {
     const auto* from = static_cast<const uint8_t*>(planes[0]) + (desc->row0 + row0) * bytes;
@@ -157,8 +157,9 @@ void run(void*, void* weight, const mortise_linear_args* args, uint32_t task, vo
   for (uint64_t n = w.desc->rows * task / args->tasks; n < end;) {
     const uint64_t rows = std::min(most, end - n);
     w.decode(n, rows, decoded);
-    w.kernels->dot_rows({static_cast<const float*>(args->x), args->x_stride, args->m, decoded, rows, w.desc->k,
-                         args->y + n, args->y_stride, args->bias == nullptr ? nullptr : args->bias + n,
+    w.kernels->dot_rows({static_cast<const float*>(args->x), args->x_stride, args->m, decoded, rows,
+                         w.desc->k, args->y + n, args->y_stride,
+                         args->bias == nullptr ? nullptr : args->bias + n,
                          args->add == nullptr ? nullptr : args->add + n, args->add_stride});
     n += rows;
   }
@@ -174,8 +175,8 @@ const Kernels& Reference::kernels() const {
 
 // act.f32/1 needs no preparation, so the three functions of it are absent.
 const mortise_linear kTable = {
-    sizeof(mortise_linear), 0,    &claims, &accepts, &packed_bytes, &pack, &bind, &unbind, &unpack_rows, nullptr,
-    nullptr,                nullptr, &plan,   &run,
+    sizeof(mortise_linear), 0,       &claims, &accepts, &packed_bytes, &pack, &bind, &unbind,
+    &unpack_rows,           nullptr, nullptr, nullptr,  &plan,         &run,
 };
 
 }  // namespace linear_reference

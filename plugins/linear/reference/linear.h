@@ -1,6 +1,6 @@
 // linear/reference: any format through its reference decoder, float32 activations, plain float sums.
-// Thread rule: an instance is constant after create; a weight after bind. Flow: the host packs rows once at load,
-// then a step's tasks each decode a few weight rows and multiply all rows of x by them.
+// Thread rule: an instance is constant after create; a weight after bind. Flow: the host packs rows once at
+// load, then a step's tasks each decode a few weight rows and multiply all rows of x by them.
 #pragma once
 #include <mortise/cpp/part.h>
 #include <mortise/cpp/target.h>
