@@ -75,7 +75,7 @@ Result<Value> check_value(const Param& param, const std::string& name, const Raw
 /// Checks one value of a request; null means absent (is_set false). Errors: where = the parameter's name.
 Result<Value> check_json(const Param& param, const nlohmann::ordered_json& json);
 
-/// A plugin's own table against its CONFIG declarations; `table` is its name in TOML ("plugin.http"). Unknown
+/// A plugin's own table against its CONFIG declarations; `table` is its name in TOML ("plugin.NAME"). Unknown
 /// keys are errors that name the nearest. Errors: where = the key's or value's position.
 Result<Given> check_table(const Params& params, const std::string& table,
                           const std::vector<RawEntry>& entries, const std::filesystem::path& folder);

@@ -35,9 +35,10 @@ struct Check {
     return fail(Code::bad_argument, raw.where, message);
   }
 
+  std::string found(const Raw& what) const { return param.is_secret() ? "something else" : found_text(what); }
+
   tl::unexpected<Error> wrong_type() const {
-    const std::string found = param.is_secret() ? "another type" : found_text(raw);
-    return error(fmt::format("{} expects {}, found {}; {}", name, expected_text(param), found,
+    return error(fmt::format("{} expects {}, found {}; {}", name, expected_text(param), found(raw),
                              is_quoted_value() ? "remove the quotes" : advice()));
   }
 
@@ -50,9 +51,12 @@ struct Check {
     return param.type == MORTISE_BOOL ? inner->is(Type::boolean) : number;
   }
 
-  Result<Value> in_range(Value value, double x, const std::string& shown) const {
+  /// What an error may show of the value.
+  std::string shown(std::string text) const { return param.is_secret() ? "(not shown)" : std::move(text); }
+
+  Result<Value> in_range(Value value, double x, const std::string& text) const {
     if (!param.range || param.range->contains(x)) return value;
-    return error(fmt::format("{} = {} is not in {}; {}", name, shown, param.range->text(), advice()));
+    return error(fmt::format("{} = {} is not in {}; {}", name, shown(text), param.range->text(), advice()));
   }
 
   Result<Value> in_length(Value value, size_t length, const char* unit) const {
@@ -109,7 +113,7 @@ Result<Value> check_choice(const Check& check) {
   if (!check.raw.is(Type::string)) return check.wrong_type();
   const auto it = std::find(param.choices.begin(), param.choices.end(), check.raw.s);
   if (it == param.choices.end()) {
-    return check.error(fmt::format("{} = {} is not {}; {}", check.name, quoted_text(check.raw.s),
+    return check.error(fmt::format("{} = {} is not {}; {}", check.name, check.shown(quoted_text(check.raw.s)),
                                    expected_text(param), suggest_name(check.raw.s, param.choices)));
   }
   Value value = check.made();
@@ -162,7 +166,7 @@ std::optional<Value> scalar(const Raw& raw) {
 tl::unexpected<Error> wrong_item(const Check& check, const Raw& item, const std::string& which) {
   return fail(Code::bad_argument, item.where,
               fmt::format("{} expects {}, found {} as {}; {}", check.name, expected_text(check.param),
-                          found_text(item), which, check.advice()));
+                          check.found(item), which, check.advice()));
 }
 
 Result<Value> check_list(const Check& check) {
@@ -210,39 +214,6 @@ Result<Value> check_any_json(const Check& check) {
 }
 
 }  // namespace
-
-std::string expected_text(const Param& param) {
-  switch (param.type) {
-    case MORTISE_BOOL:
-      return "true or false";
-    case MORTISE_INT:
-      return "an integer";
-    case MORTISE_FLOAT:
-      return "a number";
-    case MORTISE_ENUM: {
-      std::string out = param.choices.size() == 1 ? "" : "one of ";
-      for (size_t i = 0; i < param.choices.size(); ++i)
-        out += (i == 0 ? "" : ", ") + quoted_text(param.choices[i]);
-      return out;
-    }
-    case MORTISE_STRING:
-      return "a string";
-    case MORTISE_LIST:
-      return "a list of strings or numbers";
-    case MORTISE_MAP:
-      return "a table of strings or numbers";
-    case MORTISE_JSON:
-      return "JSON";
-    case MORTISE_BYTES:
-      return "a string of base64";
-    case MORTISE_DURATION:
-      return "milliseconds or a duration such as \"2 s\"";
-    case MORTISE_PATH:
-      return "a path as a string";
-    default:
-      return "a string";
-  }
-}
 
 Result<Value> check_value(const Param& param, const std::string& name, const Raw& raw,
                           const std::filesystem::path& folder) {

@@ -48,6 +48,39 @@ Result<Given> check_entries(const Params& params, Wanted wanted, const std::stri
 
 }  // namespace
 
+std::string expected_text(const Param& param) {
+  switch (param.type) {
+    case MORTISE_BOOL:
+      return "true or false";
+    case MORTISE_INT:
+      return "an integer";
+    case MORTISE_FLOAT:
+      return "a number";
+    case MORTISE_ENUM: {
+      std::string out = param.choices.size() == 1 ? "" : "one of ";
+      for (size_t i = 0; i < param.choices.size(); ++i)
+        out += (i == 0 ? "" : ", ") + quoted_text(param.choices[i]);
+      return out;
+    }
+    case MORTISE_STRING:
+      return "a string";
+    case MORTISE_LIST:
+      return "a list of strings or numbers";
+    case MORTISE_MAP:
+      return "a table of strings or numbers";
+    case MORTISE_JSON:
+      return "JSON";
+    case MORTISE_BYTES:
+      return "a string of base64";
+    case MORTISE_DURATION:
+      return "milliseconds or a duration such as \"2 s\"";
+    case MORTISE_PATH:
+      return "a path as a string";
+    default:
+      return "a string";
+  }
+}
+
 Result<Given> check_table(const Params& params, const std::string& table,
                           const std::vector<RawEntry>& entries, const std::filesystem::path& folder) {
   return check_entries(params, &Param::in_config, table, entries, folder);

@@ -1,119 +1,12 @@
-// Declared parameters: declarations themselves, TOML and JSON values, defaults, merging, descriptions.
-// Thread rule: one thread. Flow: read_params and the checks on small declarations.
-#include "config/params.h"
-
+// Declared parameters: TOML and JSON values of every type, tables, defaults.
+// Thread rule: one thread. Flow: check_value and its users on small declarations.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
-#include "config/toml_text.h"
+#include "declare.h"
 #include "parse.h"
 
 using namespace mortise;
 using Json = nlohmann::ordered_json;
-
-namespace {
-
-constexpr uint32_t kBoth = MORTISE_PARAM_CONFIG | MORTISE_PARAM_REQUEST;
-
-mortise_param declare(const char* name, uint32_t type, const char* fallback = nullptr,
-                      const char* range = nullptr, uint32_t flags = kBoth) {
-  return {sizeof(mortise_param), type, flags, 0, name, fallback, range, nullptr, "the help"};
-}
-
-Result<Params> read(const std::vector<mortise_param>& list, const std::string& owner = "p") {
-  std::vector<const mortise_param*> pointers;
-  for (const mortise_param& param : list) pointers.push_back(&param);
-  return read_params(owner, pointers.data(), pointers.size());
-}
-
-Param one(const mortise_param& param) {
-  Result<Params> params = read({param});
-  REQUIRE(params);
-  return params->list[0];
-}
-
-std::string declaration_error(const mortise_param& param) {
-  const Result<Params> params = read({param});
-  return params ? "no error" : params.error().text();
-}
-
-Result<Value> toml(const Param& param, const std::string& text) {
-  const Result<Raw> raw = parse_toml_value(text, "f");
-  REQUIRE(raw);
-  return check_value(param, "t.x", *raw, "/cfg");
-}
-
-std::string toml_error(const Param& param, const std::string& text) {
-  const Result<Value> value = toml(param, text);
-  return value ? "no error" : value.error().text();
-}
-
-std::string json_error(const Param& param, const std::string& text) {
-  const Result<Value> value = check_json(param, Json::parse(text));
-  return value ? "no error" : value.error().text();
-}
-
-}  // namespace
-
-TEST_CASE("params: ranges") {
-  for (const char* good : {"[0,1]", "(0,1]", "[0,)", "(,1)", "[ 0 , 1 ]", "[-1e3,2.5)", "(,)", "[1,1]"}) {
-    INFO(good);
-    CHECK(parse_range(good));
-  }
-  for (const char* bad :
-       {"", "0,1", "[0]", "[0,1", "0,1]", "[1,0]", "[a,1]", "[0,1,2]", "[nan,1]", "[0,inf]", "[0;1]"}) {
-    INFO(bad);
-    CHECK_FALSE(parse_range(bad));
-  }
-  const Range half = *parse_range("(0,1]");
-  CHECK_FALSE(half.contains(0));
-  CHECK(half.contains(1e-9));
-  CHECK(half.contains(1));
-  CHECK_FALSE(half.contains(1.0001));
-  CHECK(half.text() == "(0, 1]");
-  CHECK(parse_range("[0,)")->text() == "[0, inf)");
-  CHECK(parse_range("[1,16777216]")->text() == "[1, 16777216]");
-}
-
-TEST_CASE("params: a wrong declaration is refused and named") {
-  const std::pair<mortise_param, const char*> rows[] = {
-      {declare(nullptr, MORTISE_INT), "a name must be"},
-      {declare("", MORTISE_INT), "a name must be"},
-      {declare("Top-P", MORTISE_INT), "a name must be"},
-      {declare("x", 99), "unknown type 99"},
-      {declare("x", MORTISE_INT, nullptr, nullptr, 0), "of the configuration, of requests, or both"},
-      {declare("x", MORTISE_INT, nullptr, "0..1"), "a range is written [0,1]"},
-      {declare("x", MORTISE_INT, "5", "[0,1]"), "the default = 5 is not in [0, 1]"},
-      {declare("x", MORTISE_INT, "1.5"), "the default expects an integer"},
-      {declare("x", MORTISE_INT, "what"), "the default is no TOML value"},
-      {declare("x", MORTISE_INT, "1\ny=2"), "not one line"},
-      {declare("x", MORTISE_ENUM, "\"a\""), "must list its choices"},
-      {declare("x", MORTISE_ENUM, "\"c\"", "a|b"), "the default = \"c\" is not one of"},
-      {declare("x", MORTISE_ENUM, nullptr, "a||b"), "must list its choices"},
-      {declare("x", MORTISE_BOOL, "true", "[0,1]"), "takes no range"},
-      {declare("x", MORTISE_PATH), "a request must not name paths"},
-      {declare("x", MORTISE_STRING, "\"\xff\""), "not UTF-8"},
-  };
-  for (const auto& [param, error] : rows) {
-    INFO(declaration_error(param));
-    CHECK(holds(declaration_error(param), error));
-    CHECK(holds(declaration_error(param), "p: parameter '"));
-    CHECK(holds(declaration_error(param), "; correct the plugin"));
-  }
-  const std::string long_text(2000, 'x');
-  mortise_param wordy = declare("x", MORTISE_INT);
-  wordy.help = long_text.c_str();
-  CHECK(holds(declaration_error(wordy), "longer than 1024 bytes"));
-  mortise_param shorter = declare("x", MORTISE_INT);
-  shorter.size = 8;
-  CHECK(holds(declaration_error(shorter), "null or too short"));
-  const mortise_param* null = nullptr;
-  CHECK_FALSE(read_params("p", &null, 1));
-  CHECK_FALSE(read_params("p", nullptr, 1));
-  CHECK_FALSE(read_params("p", &null, kMaxParams + 1));
-  CHECK(read_params("p", nullptr, 0));
-  CHECK(holds(read({declare("x", MORTISE_INT), declare("x", MORTISE_INT)}).error().text(), "declared twice"));
-}
 
 TEST_CASE("params: values of every type from TOML") {
   CHECK(toml(one(declare("x", MORTISE_BOOL)), "true")->i == 1);
@@ -176,13 +69,31 @@ TEST_CASE("params: wrong values from TOML") {
       {declare("x", MORTISE_JSON), {"\"{\"", "expects JSON, found the string \"{\""}},
       {declare("x", MORTISE_JSON), {"{ a = inf }", "expects JSON, found a table"}},
       {declare("x", MORTISE_JSON), {"2020-01-01", "expects JSON, found a date"}},
-      {declare("x", MORTISE_SECRET), {"12345", "expects a string, found another type"}},
+      {declare("x", MORTISE_SECRET), {"12345", "expects a string, found something else"}},
   };
   for (const auto& [param, row] : rows) {
     const std::string error = toml_error(one(param), row.first);
     INFO(row.first << " -> " << error);
     CHECK(holds(error, row.second));
     CHECK(error.rfind("f:1:", 0) == 0);
+    CHECK(!holds(error, "12345"));
+  }
+}
+
+TEST_CASE("params: what is redacted never stands in an error") {
+  const uint32_t redacted = kBoth | MORTISE_PARAM_REDACTED;
+  const std::pair<mortise_param, const char*> rows[] = {
+      {declare("x", MORTISE_INT, "1", "[0,9]", redacted), "12345"},
+      {declare("x", MORTISE_INT, "1", nullptr, redacted), "\"12345\""},
+      {declare("x", MORTISE_ENUM, nullptr, "a|b", redacted), "\"12345\""},
+      {declare("x", MORTISE_DURATION, nullptr, "[0,9]", redacted), "12345"},
+      {declare("x", MORTISE_BYTES, nullptr, nullptr, redacted), "\"12345\""},
+      {declare("x", MORTISE_LIST, nullptr, nullptr, redacted), "[12345, true]"},
+  };
+  for (const auto& [param, text] : rows) {
+    const std::string error = toml_error(one(param), text);
+    INFO(error);
+    CHECK(error != "no error");
     CHECK(!holds(error, "12345"));
   }
 }
@@ -255,40 +166,4 @@ TEST_CASE("params: defaults fill what was not given, in declared order") {
   CHECK(values.data()[3].i == 9);
   CHECK(values[3].where == "c");
   CHECK(values[0].where.empty());
-}
-
-TEST_CASE("params: two parts share a request name only with one type and range") {
-  const Params a =
-      *read({declare("p", MORTISE_FLOAT, "1.0", "[0,1]"), declare("k", MORTISE_INT)}, "sampler a");
-  const Params same = *read({declare("p", MORTISE_FLOAT, "0.5", "[0, 1]")}, "sampler b");
-  const Params other = *read({declare("p", MORTISE_FLOAT, nullptr, "(0,1]")}, "sampler c");
-  const Params type = *read({declare("p", MORTISE_INT)}, "sampler d");
-  const Params config =
-      *read({declare("p", MORTISE_INT, nullptr, nullptr, MORTISE_PARAM_CONFIG)}, "sampler e");
-  const Result<Params> merged = merge_request_params({&a, &same, &config});
-  REQUIRE(merged);
-  CHECK(merged->list.size() == 2);
-  CHECK(merge_request_params({&a, &other}).error().text() ==
-        "p: 'sampler a' declares this request parameter as a number in [0, 1], 'sampler c' as a number in "
-        "(0, 1]; "
-        "leave one of the two out");
-  CHECK(holds(merge_request_params({&a, &type}).error().text(), "'sampler d' as an integer"));
-}
-
-TEST_CASE("params: descriptions for plugins --json and for help") {
-  mortise_param window = declare("window", MORTISE_INT, "512", "[2,65536]", MORTISE_PARAM_CONFIG);
-  window.unit = "tokens";
-  const Params params =
-      *read({window, declare("out", MORTISE_ENUM, "\"a\"", "a|b"), declare("key", MORTISE_SECRET, "\"s3\"")});
-  CHECK(
-      describe_params(params).dump() ==
-      R"([{"name":"window","type":"int","default":512,"range":"[2, 65536]","unit":"tokens","help":"the help",)"
-      R"("config":true,"request":false},{"name":"out","type":"enum","default":"a","range":"a|b","unit":null,)"
-      R"("help":"the help","config":true,"request":true},{"name":"key","type":"secret","default":null,)"
-      R"("range":null,"unit":null,"help":"the help","config":true,"request":true}])");
-  const std::vector<std::string> lines = help_lines(params);
-  REQUIRE(lines.size() == 3);
-  CHECK(lines[0] == "window  the help (an integer in [2, 65536], tokens, default 512)");
-  CHECK(lines[1] == "out     the help (one of \"a\", \"b\", default \"a\")");
-  CHECK(lines[2] == "key     the help (a string)");
 }
