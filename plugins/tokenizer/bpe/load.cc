@@ -49,8 +49,7 @@ Result<void> check_model(const Metadata& metadata) {
   MORTISE_TRY(model, metadata.string(kModelKey));
   if (!model) return bad_key(kModelKey, "is missing; the file holds no tokenizer", Code::unsupported);
   if (*model != "gpt2")
-    return bad_key(kModelKey, "is \"" + std::string(model->substr(0, 64)) + "\"; byte-level BPE is \"gpt2\"",
-                   Code::unsupported);
+    return bad_key(kModelKey, "is " + quoted(*model) + "; byte-level BPE is \"gpt2\"", Code::unsupported);
   return {};
 }
 

@@ -38,4 +38,7 @@ class Metadata {
 /// An error about a key of the file.
 tl::unexpected<Error> bad_key(std::string_view key, std::string message, Code code = Code::bad_data);
 
+/// A text of the file for an error: in quotes, cut to 64 bytes, with "?" for what isn't printable ASCII.
+std::string quoted(std::string_view text);
+
 }  // namespace mortise::bpe

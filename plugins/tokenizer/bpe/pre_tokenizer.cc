@@ -55,6 +55,7 @@ std::string pcre_message(int code) {
 }  // namespace
 
 void PcreFree::operator()(pcre2_code* code) const { pcre2_code_free(code); }
+void PcreFree::operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
 void PcreFree::operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
 
 Result<const PreTokenizerRow*> find_pre_tokenizer(const Metadata& metadata) {
@@ -65,8 +66,7 @@ Result<const PreTokenizerRow*> find_pre_tokenizer(const Metadata& metadata) {
     if (!name.empty() && has_name(row.names, name)) return &row;
     known.append(known.empty() ? "" : " ").append(row.names);
   }
-  return bad_key(kPreKey, "\"" + std::string(name.substr(0, 64)) + "\" is not known; known are: " + known,
-                 Code::unsupported);
+  return bad_key(kPreKey, quoted(name) + " is not known; known are: " + known, Code::unsupported);
 }
 
 Result<PreTokenizer> PreTokenizer::compile(const PreTokenizerRow& row) {
@@ -79,6 +79,11 @@ Result<PreTokenizer> PreTokenizer::compile(const PreTokenizerRow& row) {
                                 PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr));
   if (!out.code_)
     return fail(Code::internal, std::string(kPreKey), "its pattern: " + pcre_message(code), offset);
+  // The default limit of 10 million steps is for hostile patterns. These go over each run of blanks at most
+  // twice, so their steps are a small multiple of the text's size, which has its own limit.
+  out.context_.reset(pcre2_match_context_create(nullptr));
+  if (!out.context_) return fail(Code::no_memory, "", "out of memory");
+  pcre2_set_match_limit(out.context_.get(), UINT32_MAX);
   // Where the system forbids it, matching is slower, and that is all.
   pcre2_jit_compile(out.code_.get(), PCRE2_JIT_COMPLETE);
   return out;
@@ -91,7 +96,7 @@ Result<void> PreTokenizer::split(std::string_view text, PieceMatch* match,
   size_t at = 0;
   while (at < text.size()) {
     const int found = pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at,
-                                  PCRE2_NO_UTF_CHECK, match->get(), nullptr);
+                                  PCRE2_NO_UTF_CHECK, match->get(), context_.get());
     if (found < 0 && found != PCRE2_ERROR_NOMATCH)
       return fail(Code::limit, "text", "can't be cut into words: " + pcre_message(found));
     const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match->get());

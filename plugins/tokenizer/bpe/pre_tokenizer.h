@@ -12,6 +12,7 @@
 
 struct pcre2_real_code_8;
 struct pcre2_real_match_data_8;
+struct pcre2_real_match_context_8;
 
 namespace mortise::bpe {
 
@@ -31,6 +32,7 @@ Result<const PreTokenizerRow*> find_pre_tokenizer(const Metadata& metadata);
 struct PcreFree {
   void operator()(pcre2_real_code_8* code) const;
   void operator()(pcre2_real_match_data_8* match) const;
+  void operator()(pcre2_real_match_context_8* context) const;
 };
 using PieceMatch = std::unique_ptr<pcre2_real_match_data_8, PcreFree>;
 
@@ -46,6 +48,7 @@ class PreTokenizer {
  private:
   const PreTokenizerRow* row_ = nullptr;
   std::unique_ptr<pcre2_real_code_8, PcreFree> code_;
+  std::unique_ptr<pcre2_real_match_context_8, PcreFree> context_;
 };
 
 }  // namespace mortise::bpe

@@ -57,7 +57,7 @@ TEST_CASE("bpe rows: golden smollm2") {
 }
 
 TEST_CASE("bpe rows: SmolLM2 as its GGUF has it") {
-  REQUIRE(model_path(kSmol) != "");
+  REQUIRE(!model_path(kSmol).empty());
   const auto tokenizer = from_gguf(model_path(kSmol)).must_load();
   check_rows(*tokenizer, fixture_rows("smollm2"), true);
   check_rows(*tokenizer, golden_rows("smollm2"), false);
