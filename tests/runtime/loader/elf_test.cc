@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <functional>
+#include <random>
 #include <set>
 
 #include "support.h"
@@ -110,6 +111,28 @@ TEST_CASE("loader elf: a file cut at any 64th byte is refused") {
     INFO(size);
     CHECK(refusal(folder.write("x.so", good_bytes().substr(0, size))) != "");
   }
+}
+
+TEST_CASE("loader elf: random damage to headers, notes and dynamic section is read or refused") {
+  const Folder folder;
+  const uint32_t seed = 20240611;
+  INFO("seed " << seed);
+  std::mt19937 chance(seed);
+  std::string bytes = good_bytes();
+  const Elf64_Phdr dynamic = segment(bytes, PT_DYNAMIC);
+  const size_t sections = header(bytes).e_shoff;
+  const std::pair<size_t, size_t> ranges[] = {
+      {0, 1024}, {dynamic.p_offset, dynamic.p_offset + dynamic.p_filesz}, {sections, bytes.size()}};
+  size_t refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto [begin, end] = ranges[i % 3];
+    std::string damaged = bytes;
+    for (int flips = 0; flips <= i % 4; ++flips) {
+      damaged[begin + chance() % (end - begin)] ^= static_cast<char>(1 << chance() % 8);
+    }
+    refused += refusal(folder.write("x.so", damaged)).empty() ? 0 : 1;
+  }
+  CHECK(refused > 500);
 }
 
 TEST_CASE("loader elf: a library without the note and a program are told apart") {
