@@ -1,5 +1,5 @@
-// What tests of kernel plugins share: seeded random numbers, the instruction sets of this machine, comparing bits.
-// Thread rule: test threads only. Flow: included by the tests of linear, ops and attention plugins.
+// What tests of kernel plugins share: seeded random numbers, the instruction sets of this machine, comparing
+// bits. Thread rule: test threads only. Flow: included by the tests of linear, ops and attention plugins.
 #pragma once
 #include <xmmintrin.h>
 

@@ -1,6 +1,7 @@
 // A host table for tests of single plugins: memory, log, clock and pool without a pipeline.
 // Thread rule: as host.h says; parallel runs its tasks on the calling thread, last task first, so that a task
-// that relies on an earlier one fails. Flow: given to create() or to an instance class of a plugin under test.
+// that relies on an earlier one fails. Flow: given to create() or to an instance class of a plugin under
+// test.
 #pragma once
 #include <mortise/cpp/part.h>
 #include <mortise/host.h>
@@ -69,7 +70,9 @@ class FakeHost {
   static mortise_status map_file(void*, mortise_str, uint32_t*, mortise_bytes*, mortise_error* error) {
     return absent(error);
   }
-  static mortise_status open_library(void*, mortise_str, void**, mortise_error* error) { return absent(error); }
+  static mortise_status open_library(void*, mortise_str, void**, mortise_error* error) {
+    return absent(error);
+  }
   static int32_t has_isa(void* ctx, mortise_str feature) {
     const std::string name(feature.data, feature.size);
     if (self(ctx).denied_.count(name) != 0) return 0;

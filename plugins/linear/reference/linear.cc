@@ -138,8 +138,8 @@ uint64_t decoded_rows(const mortise_linear_desc& desc, uint64_t m) {
   return std::min(desc.rows, std::max(kRowsMin, bytes / (desc.k * sizeof(float)) / kRowsMin * kRowsMin));
 }
 
-void plan(void*, void* weight, uint64_t m, uint32_t workers, mortise_plan* out) {
-  const mortise_linear_desc& desc = *static_cast<Weight*>(weight)->desc;
+void plan(void*, uint32_t, const mortise_linear_desc* of, uint64_t m, uint32_t workers, mortise_plan* out) {
+  const mortise_linear_desc& desc = *of;
   const uint64_t rows_min = m < kManyRows ? kRowsMin : 4 * kRowsMin;
   const uint64_t most = (desc.rows + rows_min - 1) / rows_min;
   const uint64_t wanted = (desc.rows * desc.k * (m + kDecodeCost) + kTaskWork - 1) / kTaskWork;

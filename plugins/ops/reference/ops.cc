@@ -35,7 +35,8 @@ mortise_status infer(void*, uint32_t claim, const mortise_op_desc* desc, uint64_
   });
 }
 
-mortise_status bind(void* self, uint32_t claim, const mortise_op_desc* desc, void** out, mortise_error* error) {
+mortise_status bind(void* self, uint32_t claim, const mortise_op_desc* desc, void** out,
+                    mortise_error* error) {
   return mortise::guard(error, [&]() -> Result<void> {
     MORTISE_TRY(op, parse(claim, *desc));
     op.kernels = &static_cast<Reference*>(self)->kernels();
@@ -68,15 +69,24 @@ void run_row(const Op& op, const mortise_op_args& args, uint64_t row) {
   float* out = args.out + row * args.out_stride;
   const Kernels& k = *op.kernels;
   switch (op.kind) {
-    case Kind::norm: return k.norm(op.norm, input(0), out, op.cols);
-    case Kind::add: return k.add(input(0), input(1), op.constant, out, op.cols);
-    case Kind::mul: return k.mul(input(0), input(1), out, op.cols);
-    case Kind::scale: return k.scale(input(0), op.constant, out, op.cols);
-    case Kind::softcap: return k.softcap(input(0), op.constant, out, op.cols);
-    case Kind::rope_table: return rope_table(op, args.positions[row], out);
-    case Kind::rope: return k.rope(op.rope, input(0), input(1), out, op.cols);
-    case Kind::act: return k.act(op.activation, input(0), out, op.cols);
-    case Kind::act_mul: return k.act_mul(op.activation, input(0), input(1), out, op.cols);
+    case Kind::norm:
+      return k.norm(op.norm, input(0), out, op.cols);
+    case Kind::add:
+      return k.add(input(0), input(1), op.constant, out, op.cols);
+    case Kind::mul:
+      return k.mul(input(0), input(1), out, op.cols);
+    case Kind::scale:
+      return k.scale(input(0), op.constant, out, op.cols);
+    case Kind::softcap:
+      return k.softcap(input(0), op.constant, out, op.cols);
+    case Kind::rope_table:
+      return rope_table(op, args.positions[row], out);
+    case Kind::rope:
+      return k.rope(op.rope, input(0), input(1), out, op.cols);
+    case Kind::act:
+      return k.act(op.activation, input(0), out, op.cols);
+    case Kind::act_mul:
+      return k.act_mul(op.activation, input(0), input(1), out, op.cols);
   }
 }
 

@@ -20,7 +20,7 @@ constexpr uint32_t kKinds = 9;
 struct Op {
   Kind kind;
   const Kernels* kernels = nullptr;
-  uint64_t cols = 0;  // of the result
+  uint64_t cols = 0;      // of the result
   float constant = 1.0f;  // scale_b, c or factor
   Norm norm{};
   Rope rope{};

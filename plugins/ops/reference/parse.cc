@@ -1,4 +1,5 @@
-// ops/reference: checks of one use of an operation. Thread rule: pure, [load]. Flow: infer and bind of ops.cc.
+// ops/reference: checks of one use of an operation. Thread rule: pure, [load]. Flow: infer and bind of
+// ops.cc.
 #include <cmath>
 #include <iterator>
 #include <string>
@@ -89,7 +90,8 @@ Result<void> parse_rope_table(Attributes& attrs, Op* op) {
   if (list->count == 0) return attrs.bad("attribute 'inverse_frequencies' is empty");
   op->inverse_frequencies.assign(list->values, list->values + list->count);
   for (const double f : op->inverse_frequencies)
-    if (!std::isfinite(f)) return attrs.bad("attribute 'inverse_frequencies' holds a number that isn't finite");
+    if (!std::isfinite(f))
+      return attrs.bad("attribute 'inverse_frequencies' holds a number that isn't finite");
   op->constant = factor;
   op->cols = 2 * uint64_t{list->count};
   return {};
@@ -101,7 +103,8 @@ Result<void> parse_rope(Attributes& attrs, const mortise_op_desc& desc, Op* op) 
   MORTISE_TRY(dims, attrs.integer("dims", true, 0, 2, head_dim));
   MORTISE_TRY(interleaved, attrs.integer("interleaved", true, 0, 0, 1));
   if (cols % head_dim != 0)
-    return attrs.bad(std::to_string(cols) + " columns are no multiple of head_dim " + std::to_string(head_dim));
+    return attrs.bad(std::to_string(cols) + " columns are no multiple of head_dim " +
+                     std::to_string(head_dim));
   if (dims % 2 != 0) return attrs.bad("attribute 'dims' is odd");
   if (desc.input_cols[1] != static_cast<uint64_t>(dims))
     return attrs.bad("the table has " + std::to_string(desc.input_cols[1]) + " columns where dims is " +
@@ -145,8 +148,10 @@ Result<void> parse_inputs(const Attributes& attrs, const mortise_op_desc& desc, 
 
 Result<void> parse_kind(Attributes& attrs, const mortise_op_desc& desc, Op* op) {
   switch (op->kind) {
-    case Kind::norm: return parse_norm(attrs, desc, op);
-    case Kind::mul: return {};
+    case Kind::norm:
+      return parse_norm(attrs, desc, op);
+    case Kind::mul:
+      return {};
     case Kind::add: {
       MORTISE_TRY(scale_b, attrs.number("scale_b", false));
       op->constant = scale_b;
@@ -159,10 +164,13 @@ Result<void> parse_kind(Attributes& attrs, const mortise_op_desc& desc, Op* op) 
       op->constant = c;
       return {};
     }
-    case Kind::rope_table: return parse_rope_table(attrs, op);
-    case Kind::rope: return parse_rope(attrs, desc, op);
+    case Kind::rope_table:
+      return parse_rope_table(attrs, op);
+    case Kind::rope:
+      return parse_rope(attrs, desc, op);
     case Kind::act:
-    case Kind::act_mul: return parse_activation(attrs, op);
+    case Kind::act_mul:
+      return parse_activation(attrs, op);
   }
   return attrs.bad("unknown operation");
 }

@@ -34,7 +34,8 @@ struct TestFormat {
       const uint8_t* codes = f.planar ? first + b * f.block : scale_at + sizeof(float);
       float scale;
       std::memcpy(&scale, scale_at, sizeof(scale));
-      for (uint64_t i = 0; i < f.block; ++i) *out++ = scale * static_cast<float>(static_cast<int8_t>(codes[i]));
+      for (uint64_t i = 0; i < f.block; ++i)
+        *out++ = scale * static_cast<float>(static_cast<int8_t>(codes[i]));
     }
   }
 };
@@ -82,7 +83,7 @@ struct TestWeight {
 class Bound {
  public:
   Bound(const mortise_linear& table, void* self, const TestWeight& weight, uint64_t piece = 1000)
-      : table_(table), self_(self), packed_(table.packed_bytes(self, 0, &weight.desc)) {
+      : table_(table), self_(self), desc_(weight.desc), packed_(table.packed_bytes(self, 0, &weight.desc)) {
     const void* memory[2] = {weight.codes.data(), weight.scales.data()};
     for (uint64_t row = 0; row < weight.desc.rows; row += piece) {
       const uint64_t rows = std::min(piece, weight.desc.rows - row);
@@ -98,7 +99,7 @@ class Bound {
   /// Runs all tasks of a plan for `workers`, in descending order.
   void run(mortise_linear_args args, uint32_t workers) const {
     mortise_plan plan{sizeof(plan), 0, 0};
-    table_.plan(self_, weight_, args.m, workers, &plan);
+    table_.plan(self_, 0, &desc_, args.m, workers, &plan);
     args.size = sizeof(args);
     args.tasks = plan.tasks;
     for (uint32_t task = plan.tasks; task-- > 0;) {
@@ -111,6 +112,7 @@ class Bound {
  private:
   const mortise_linear& table_;
   void* self_;
+  const mortise_linear_desc& desc_;
   Scratch packed_;
   void* weight_ = nullptr;
 };

@@ -78,8 +78,7 @@ inline std::vector<float> run_op(const mortise_ops& table, void* self, const Use
   for (size_t i = 0; i < inputs.size(); ++i) {
     const uint64_t width = use.input_cols[i];
     std::vector<float> memory(rows * (width + gap), NAN);
-    for (uint64_t r = 0; r < rows; ++r)
-      std::copy_n(&inputs[i][r * width], width, &memory[r * (width + gap)]);
+    for (uint64_t r = 0; r < rows; ++r) std::copy_n(&inputs[i][r * width], width, &memory[r * (width + gap)]);
     spread.push_back(std::move(memory));
     pointers.push_back(spread.back().data());
     strides.push_back(width + gap);
@@ -88,8 +87,8 @@ inline std::vector<float> run_op(const mortise_ops& table, void* self, const Use
   float* to = in_place ? spread[0].data() : out.data();
   mortise_plan plan{sizeof(plan), 0, 0};
   table.plan(self, op, rows, 2, &plan);
-  const mortise_op_args args{sizeof(args), plan.tasks,  rows,      pointers.data(), strides.data(), to,
-                             cols + gap,   positions.data()};
+  const mortise_op_args args{sizeof(args),   plan.tasks, rows,       pointers.data(),
+                             strides.data(), to,         cols + gap, positions.data()};
   for (uint32_t task = plan.tasks; task-- > 0;) {
     Scratch scratch(plan.scratch_bytes);
     table.run(self, op, &args, task, scratch.data());

@@ -1,11 +1,11 @@
 // Sixteen float lanes whose results are the same bits on every instruction set: a fixed number of lanes, no
 // fused multiply-add, constant trees, and tails that run through the same instructions as full vectors.
-// Thread rule: plain values. Flow: the shipped portable kernels are written in these; a file that includes it is
-// compiled once per instruction set, and the compiler maps the lanes to its registers.
+// Thread rule: plain values. Flow: the shipped portable kernels are written in these; a file that includes it
+// is compiled once per instruction set, and the compiler maps the lanes to its registers.
 //
-// Everything has internal linkage: two builds of one function in one plugin must not be merged by the linker, or
-// the base build would run instructions that the processor lacks. Kernel files include this header and no other
-// C++ header for the same reason.
+// Everything has internal linkage: two builds of one function in one plugin must not be merged by the linker,
+// or the base build would run instructions that the processor lacks. Kernel files include this header and no
+// other C++ header for the same reason.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -38,8 +38,8 @@ struct I32 {
   IVec v[kParts];
 };
 
-/// MORTISE_REPEAT(n, i, ..): statements with the constant i = 0..n-1, without a loop. Compilers keep an array in
-/// registers only where every index is a constant, and unroll loops too late for that.
+/// MORTISE_REPEAT(n, i, ..): statements with the constant i = 0..n-1, without a loop. Compilers keep an array
+/// in registers only where every index is a constant, and unroll loops too late for that.
 template <int value>
 struct Constant {
   constexpr operator int() const { return value; }
@@ -55,11 +55,11 @@ MORTISE_INLINE void repeat(const Body& body) {
   repeat<count>([&](auto i) __attribute__((always_inline)) { __VA_ARGS__; })
 #define MORTISE_EACH(...) MORTISE_REPEAT(kParts, p, __VA_ARGS__)
 
-#define MORTISE_LANES_BINARY(T, op)                \
+#define MORTISE_LANES_BINARY(T, op)                      \
   MORTISE_INLINE T operator op(const T& a, const T& b) { \
-    T r;                                           \
-    MORTISE_EACH(r.v[p] = a.v[p] op b.v[p]);        \
-    return r;                                      \
+    T r;                                                 \
+    MORTISE_EACH(r.v[p] = a.v[p] op b.v[p]);             \
+    return r;                                            \
   }
 MORTISE_LANES_BINARY(F32, +)
 MORTISE_LANES_BINARY(F32, -)
@@ -161,7 +161,8 @@ MORTISE_INLINE Vec4 fold(F32 x, Op op) {
   const Vec8 eight = x.v[0];
 #endif
 #if defined(__AVX2__)
-  return op(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+  return op(__builtin_shufflevector(eight, eight, 0, 1, 2, 3),
+            __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
 #else
   return x.v[0];
 #endif

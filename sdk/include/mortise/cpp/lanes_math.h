@@ -1,8 +1,8 @@
 // exp, tanh and erfc on lanes: one polynomial each for every lane, tail and instruction set, instead of libm.
 // Thread rule: pure functions. Flow: as lanes.h; kernels of activations, soft caps and softmax use them.
 //
-// Errors against float64 over all of the range, checked by tests/plugins/ops: exp 2 ulp, tanh 3 ulp, erfc 1e-6
-// relative where |x| <= 3. The coefficients are Chebyshev fits made for this file.
+// Errors against float64 over all of the range, checked by tests/plugins/ops: exp 2 ulp, tanh 3 ulp, erfc
+// 1e-6 relative where |x| <= 3. The coefficients are Chebyshev fits made for this file.
 #pragma once
 #include <mortise/cpp/lanes.h>
 

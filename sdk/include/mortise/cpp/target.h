@@ -1,6 +1,7 @@
 // Choosing between builds of one kernel source for several instruction sets.
-// Thread rule: plain values. Flow: a plugin compiles its kernel file once per Isa (CMake sets the flags of that
-// file alone) and picks the table of functions at create(), by what the host says that the processor offers.
+// Thread rule: plain values. Flow: a plugin compiles its kernel file once per Isa (CMake sets the flags of
+// that file alone) and picks the table of functions at create(), by what the host says that the processor
+// offers.
 #pragma once
 #include <mortise/cpp/part.h>
 

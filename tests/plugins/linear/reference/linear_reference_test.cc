@@ -1,5 +1,5 @@
-// linear/reference against float64, and against itself: rows alone and among others, every build, every split.
-// Thread rule: one thread. Flow: calls the plugin's table as the host does.
+// linear/reference against float64, and against itself: rows alone and among others, every build, every
+// split. Thread rule: one thread. Flow: calls the plugin's table as the host does.
 #include "linear.h"
 
 #include "plugins/linear/linear_test.h"
@@ -13,8 +13,9 @@ struct Shape {
   uint64_t n, k, block;
   bool planar;
 };
-const std::vector<Shape> kShapes = {{1, 1, 1, false},   {3, 7, 7, false},     {17, 33, 11, false}, {64, 96, 32, false},
-                                    {5, 260, 20, true}, {131, 576, 32, true}, {40, 1000, 8, false}};
+const std::vector<Shape> kShapes = {{1, 1, 1, false},    {3, 7, 7, false},   {17, 33, 11, false},
+                                    {64, 96, 32, false}, {5, 260, 20, true}, {131, 576, 32, true},
+                                    {40, 1000, 8, false}};
 
 linear_reference::Reference instance(const std::set<std::string>& denied) {
   FakeHost host(2, denied);
@@ -99,7 +100,8 @@ TEST_CASE("linear reference adds bias, then the residual in place, and honours s
   const Bound bound(kTable, &plugin, weight);
   for (const uint64_t m : {1, 6}) {
     const uint64_t x_stride = s.k + 5, y_stride = s.n + 3;
-    const auto x = random.normals(m * x_stride), bias = random.normals(s.n), before = random.normals(m * y_stride);
+    const auto x = random.normals(m * x_stride), bias = random.normals(s.n),
+               before = random.normals(m * y_stride);
     std::vector<float> packed_x;
     for (uint64_t i = 0; i < m; ++i)
       packed_x.insert(packed_x.end(), &x[i * x_stride], &x[i * x_stride] + s.k);

@@ -21,17 +21,23 @@ using Rows = std::vector<std::vector<double>>;
 
 Case elementwise(const std::string& name, const Use& use, float scale, double relative, double absolute,
                  const std::function<double(double, double)>& f) {
-  return {name, use, scale,
+  return {name,
+          use,
+          scale,
           [f](const Rows& in, int32_t) {
             std::vector<double> out;
-            for (size_t i = 0; i < in[0].size(); ++i) out.push_back(f(in[0][i], in.size() > 1 ? in[1][i] : 0));
+            for (size_t i = 0; i < in[0].size(); ++i)
+              out.push_back(f(in[0][i], in.size() > 1 ? in[1][i] : 0));
             return out;
           },
-          relative, absolute};
+          relative,
+          absolute};
 }
 
 double gelu(double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); }
-double gelu_tanh(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+double gelu_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
 double silu(double x) { return x / (1 + std::exp(-x)); }
 double relu(double x) { return std::max(x, 0.0); }
 double relu2(double x) { return relu(x) * relu(x); }
@@ -39,7 +45,9 @@ double relu2(double x) { return relu(x) * relu(x); }
 Case norm(uint64_t cols, uint64_t width, bool rms, const std::vector<float>* w, const std::vector<float>* b) {
   Use use{"mortise.norm/1", {cols}, {whole("rms", rms), real("eps", 1e-5)}, {w, b}};
   if (width != cols) use.attrs.push_back(whole("width", static_cast<int64_t>(width)));
-  return {"norm " + std::to_string(cols), use, 3.0f,
+  return {"norm " + std::to_string(cols),
+          use,
+          3.0f,
           [=](const Rows& in, int32_t) {
             std::vector<double> out = in[0];
             for (uint64_t at = 0; at < cols; at += width) {
@@ -53,7 +61,8 @@ Case norm(uint64_t cols, uint64_t width, bool rms, const std::vector<float>* w, 
             }
             return out;
           },
-          2e-6, 2e-6};
+          2e-6,
+          2e-6};
 }
 
 Case rope(uint64_t heads, uint64_t head_dim, uint64_t dims, bool interleaved) {
@@ -62,52 +71,61 @@ Case rope(uint64_t heads, uint64_t head_dim, uint64_t dims, bool interleaved) {
                 {whole("head_dim", static_cast<int64_t>(head_dim)), whole("dims", static_cast<int64_t>(dims)),
                  whole("interleaved", interleaved)},
                 {}};
-  return {"rope", use, 1.0f,
+  return {"rope",
+          use,
+          1.0f,
           [=](const Rows& in, int32_t) {
             std::vector<double> out = in[0];
             for (uint64_t h = 0; h < heads; ++h)
               for (uint64_t i = 0; i < dims / 2; ++i) {
                 const uint64_t at = h * head_dim;
-                const uint64_t a = at + (interleaved ? 2 * i : i), b = at + (interleaved ? 2 * i + 1 : i + dims / 2);
+                const uint64_t a = at + (interleaved ? 2 * i : i),
+                               b = at + (interleaved ? 2 * i + 1 : i + dims / 2);
                 const double c = in[1][i], s = in[1][i + dims / 2];
                 out[a] = in[0][a] * c - in[0][b] * s;
                 out[b] = in[0][b] * c + in[0][a] * s;
               }
             return out;
           },
-          1e-6, 1e-6};
+          1e-6,
+          1e-6};
 }
 
 Case rope_table(const std::vector<double>& frequencies) {
-  const Use use{"mortise.rope_table/1", {}, {list("inverse_frequencies", frequencies), real("factor", 1.25)}, {}};
-  return {"rope_table", use, 1.0f,
+  const Use use{
+      "mortise.rope_table/1", {}, {list("inverse_frequencies", frequencies), real("factor", 1.25)}, {}};
+  return {"rope_table",
+          use,
+          1.0f,
           [=](const Rows&, int32_t position) {
             std::vector<double> out;
             for (const double f : frequencies) out.push_back(1.25 * std::cos(position * f));
             for (const double f : frequencies) out.push_back(1.25 * std::sin(position * f));
             return out;
           },
-          1e-7, 1e-7};
+          1e-7,
+          1e-7};
 }
 
 const std::vector<double> kFrequencies = {1.0, 0.31, 0.07, 1e-4, 0.5};
 
 std::vector<Case> cases(const std::vector<float>& w) {
   const uint64_t n = w.size();
-  std::vector<Case> all = {
-      elementwise("add", {"mortise.add/1", {n, n}, {}, {}}, 1, 1e-7, 0, [](double a, double b) { return a + b; }),
-      elementwise("add scaled", {"mortise.add/1", {n, n}, {real("scale_b", 0.5)}, {}}, 1, 1e-7, 0,
-                  [](double a, double b) { return a + 0.5 * b; }),
-      elementwise("mul", {"mortise.mul/1", {n, n}, {}, {}}, 1, 1e-7, 0, [](double a, double b) { return a * b; }),
-      elementwise("scale", {"mortise.scale/1", {n}, {real("c", -1.5)}, {}}, 1, 1e-7, 0,
-                  [](double a, double) { return -1.5 * a; }),
-      elementwise("softcap", {"mortise.softcap/1", {n}, {real("c", 20)}, {}}, 30, 5e-7, 0,
-                  [](double a, double) { return 20 * std::tanh(a / 20); }),
-      norm(n, n, true, &w, nullptr),
-      norm(n, n, false, &w, &w),
-      norm(n, n, false, nullptr, nullptr),
-      norm(3 * n, n, true, &w, nullptr),
-      norm(2 * n, n, false, &w, nullptr)};
+  std::vector<Case> all = {elementwise("add", {"mortise.add/1", {n, n}, {}, {}}, 1, 1e-7, 0,
+                                       [](double a, double b) { return a + b; }),
+                           elementwise("add scaled", {"mortise.add/1", {n, n}, {real("scale_b", 0.5)}, {}}, 1,
+                                       1e-7, 0, [](double a, double b) { return a + 0.5 * b; }),
+                           elementwise("mul", {"mortise.mul/1", {n, n}, {}, {}}, 1, 1e-7, 0,
+                                       [](double a, double b) { return a * b; }),
+                           elementwise("scale", {"mortise.scale/1", {n}, {real("c", -1.5)}, {}}, 1, 1e-7, 0,
+                                       [](double a, double) { return -1.5 * a; }),
+                           elementwise("softcap", {"mortise.softcap/1", {n}, {real("c", 20)}, {}}, 30, 5e-7,
+                                       0, [](double a, double) { return 20 * std::tanh(a / 20); }),
+                           norm(n, n, true, &w, nullptr),
+                           norm(n, n, false, &w, &w),
+                           norm(n, n, false, nullptr, nullptr),
+                           norm(3 * n, n, true, &w, nullptr),
+                           norm(2 * n, n, false, &w, nullptr)};
   const std::vector<std::pair<const char*, double (*)(double)>> kinds = {
       {"silu", silu}, {"gelu", gelu}, {"gelu_tanh", gelu_tanh}, {"relu", relu}, {"relu2", relu2}};
   for (const auto& [kind, f] : kinds) {
@@ -121,17 +139,19 @@ std::vector<Case> cases(const std::vector<float>& w) {
 }
 
 /// The largest error of `got` in units of what is allowed; NaN counts as infinite.
-double excess(const Case& c, const std::vector<std::vector<float>>& inputs, const std::vector<int32_t>& positions,
-              const std::vector<float>& got, uint64_t rows) {
+double excess(const Case& c, const std::vector<std::vector<float>>& inputs,
+              const std::vector<int32_t>& positions, const std::vector<float>& got, uint64_t rows) {
   double worst = 0;
   for (uint64_t r = 0; r < rows; ++r) {
     Rows row;
     for (size_t i = 0; i < inputs.size(); ++i)
-      row.emplace_back(&inputs[i][r * c.use.input_cols[i]], &inputs[i][r * c.use.input_cols[i]] + c.use.input_cols[i]);
+      row.emplace_back(&inputs[i][r * c.use.input_cols[i]],
+                       &inputs[i][r * c.use.input_cols[i]] + c.use.input_cols[i]);
     const auto exact = c.exact(row, positions[r]);
     const float* at = &got[r * exact.size()];
     for (size_t i = 0; i < exact.size(); ++i) {
-      const double off = std::fabs(at[i] - exact[i]) / (c.relative * std::fabs(exact[i]) + c.absolute + 1e-30);
+      const double off =
+          std::fabs(at[i] - exact[i]) / (c.relative * std::fabs(exact[i]) + c.absolute + 1e-30);
       worst = off <= worst ? worst : std::isnan(off) ? INFINITY : off;
     }
   }

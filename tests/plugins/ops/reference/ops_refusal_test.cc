@@ -16,7 +16,8 @@ std::string refusal(const Use& use) {
   uint64_t cols = 0;
   mortise_error error = mortise::c_error();
   use.described([&](const mortise_op_desc& desc) {
-    CHECK(kTable.infer(&plugin, claim_of(kTable, &plugin, use.op), &desc, &cols, &error) == MORTISE_BAD_ARGUMENT);
+    CHECK(kTable.infer(&plugin, claim_of(kTable, &plugin, use.op), &desc, &cols, &error) ==
+          MORTISE_BAD_ARGUMENT);
   });
   CHECK(std::string(error.where) == use.op);
   return error.message;
@@ -51,7 +52,8 @@ TEST_CASE("ops reference refuses uses that make no sense", "[ops]") {
       {{"mortise.act_mul/1", {8, 8}, {text("kind", nullptr)}, {}}, "activation '' is unknown"},
       {{"mortise.rope_table/1", {}, {list("inverse_frequencies", kNone)}, {}}, "is empty"},
       {{"mortise.rope_table/1", {}, {list("inverse_frequencies", bad_frequency)}, {}}, "isn't finite"},
-      {{"mortise.rope/1", {64, 16}, {whole("head_dim", 16), whole("dims", 15), whole("interleaved", 0)}, {}}, "odd"},
+      {{"mortise.rope/1", {64, 16}, {whole("head_dim", 16), whole("dims", 15), whole("interleaved", 0)}, {}},
+       "odd"},
       {{"mortise.rope/1", {64, 8}, {whole("head_dim", 16), whole("dims", 16), whole("interleaved", 0)}, {}},
        "table has 8 columns"},
       {{"mortise.rope/1", {60, 16}, {whole("head_dim", 16), whole("dims", 16), whole("interleaved", 0)}, {}},
@@ -78,7 +80,8 @@ TEST_CASE("lanes math stays within its documented errors", "[ops]") {
     store(e, exp(all(x)));
     store(t, mortise::lanes::tanh(all(x / 8)));
     store(c, mortise::lanes::erfc(all(x / 30)));
-    if (x > -87.3f && x < 88.7f) exp_worst = std::max(exp_worst, ulps(e[3], std::exp(static_cast<double>(x))));
+    if (x > -87.3f && x < 88.7f)
+      exp_worst = std::max(exp_worst, ulps(e[3], std::exp(static_cast<double>(x))));
     tanh_worst = std::max(tanh_worst, ulps(t[15], std::tanh(static_cast<double>(x / 8))));
     const double exact = std::erfc(static_cast<double>(x / 30));
     erfc_worst = std::max(erfc_worst, std::fabs(c[7] - exact) / exact);
