@@ -23,14 +23,15 @@ Result<Note> read_note(Reader& reader, uint64_t align) {
   MORTISE_TRY(owner_bytes, reader.read<uint32_t>("its note's header"));
   MORTISE_TRY(text_bytes, reader.read<uint32_t>("its note's header"));
   MORTISE_TRY(type, reader.read<uint32_t>("its note's header"));
-  const uint64_t owner_at = reader.offset();
   MORTISE_TRY(owner, reader.take(owner_bytes, "its note's owner"));
-  const uint64_t text_at = owner_at + padded(owner_bytes);
+  // Both paddings end at a multiple of `align` in the segment: the 12 bytes of the header count, which
+  // matters for 8.
+  const uint64_t text_at = padded(reader.offset());
   MORTISE_CHECK(reader.seek(text_at, "its note's text"));
   MORTISE_TRY(text, reader.take(text_bytes, "its note's text"));
   // The padding of the last note may be missing.
   const uint64_t end = reader.offset() + reader.left();
-  MORTISE_CHECK(reader.seek(std::min(text_at + padded(text_bytes), end), "its next note"));
+  MORTISE_CHECK(reader.seek(std::min(padded(reader.offset()), end), "its next note"));
   return Note{type, owner, text};
 }
 
