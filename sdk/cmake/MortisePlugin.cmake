@@ -38,6 +38,13 @@ function(mortise_add_plugin target)
   if(NOT MORTISE_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
+  mortise_protect(${target})
+endfunction()
+
+# The host refuses what others may write; under umask 002 a fresh file is such a one.
+function(mortise_protect target)
+  add_custom_command(TARGET ${target} POST_BUILD
+    COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
 endfunction()
 
 # Hidden symbols, and no unique globals that would be shared between plugins.

@@ -25,6 +25,7 @@ def fault(name):
 
 class PluginsCommand(unittest.TestCase):
     def setUp(self):
+        os.umask(0o022)  # the program refuses files that others may write
         self.root = Path(os.path.realpath(tempfile.mkdtemp(prefix="mortise-plugins-")))
         self.addCleanup(shutil.rmtree, self.root)
         self.program = self.root / "bin" / "mortise"

@@ -1,6 +1,8 @@
 // What the loader's tests share: a folder that goes away, files in it, and plugins with one fault each.
 // Thread rule: one test at a time. Flow: included by the tests of runtime/loader.
 #pragma once
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 class Folder {
  public:
   Folder() {
+    ::umask(022);  // the loader refuses files that others may write
     std::string path = (fs::temp_directory_path() / "mortise-loader-XXXXXX").string();
     REQUIRE(::mkdtemp(path.data()) != nullptr);
     path_ = fs::canonical(path).string();
