@@ -77,8 +77,7 @@ Result<std::string> to_nfc(std::string_view text) {
     size_t end = begin;
     while (end < text.size() && (matters(text[end]) || continues(text[end]))) ++end;
     // The character before may combine with what follows; those before it can't.
-    if (end > begin && begin > done) --begin;
-    while (begin > done && continues(text[begin])) --begin;
+    for (bool more = end > begin; more && begin > done; more = continues(text[begin])) --begin;
     out.append(text.substr(done, begin - done));
     MORTISE_CHECK(append_form_c(text.substr(begin, end - begin), &points, &out));
     done = end;

@@ -1,6 +1,7 @@
 // A small cache from pieces of text to their tokens; text repeats its words.
 // Thread rule: one thread at a time. Flow: asked before the merges are applied to a piece.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -27,8 +28,8 @@ class WordCache {
     if (piece.size() > entry.text.size() || ids.size() > entry.ids.size()) return;
     entry.size = static_cast<uint8_t>(piece.size());
     entry.count = static_cast<uint8_t>(ids.size());
-    std::memcpy(entry.text.data(), piece.data(), piece.size());
-    std::memcpy(entry.ids.data(), ids.data(), ids.size_bytes());
+    std::copy(piece.begin(), piece.end(), entry.text.begin());
+    std::copy(ids.begin(), ids.end(), entry.ids.begin());
   }
 
  private:
