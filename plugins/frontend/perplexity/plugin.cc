@@ -1,0 +1,68 @@
+// Front end "perplexity": the model's perplexity on a text file.
+// Thread rule: run on the front end's thread; drain and stop on the main one. Flow: registration; the work is
+// in perplexity.cc.
+#include <mortise/cpp/part.h>
+#include <mortise/frontend.h>
+#include <unistd.h>
+
+#include "perplexity.h"
+
+namespace mortise::perplexity {
+namespace {
+
+#define PERPLEXITY_PARAMS(MORTISE_PARAM)                                                      \
+  MORTISE_PARAM(path, text, nullptr, nullptr, config, "the file to score, UTF-8")             \
+  MORTISE_PARAM(int, window, "512", "[2,1048576]", config, "tokens that are scored together") \
+  MORTISE_PARAM(int, tokens, "0", "[0,)", config, "tokens of the text to use; 0: all")        \
+  MORTISE_PARAM(choice, output, "\"human\"", "human|json", config, "a line for people, or a JSON object")
+
+MORTISE_PARAMS(PerplexityParams, PERPLEXITY_PARAMS);
+
+class Frontend {
+ public:
+  Frontend(Host host, const PerplexityParams& params)
+      : host_(host),
+        path_(params.text.value),
+        options_{params.window, params.tokens, params.output.value == "json"} {}
+
+  Result<void> run(const mortise_services& services) {
+    if (path_.empty())
+      return fail(Code::bad_argument, "plugin.perplexity.text",
+                  "is not set; name a text file, e.g. --set plugin.perplexity.text=FILE");
+    uint32_t file = 0;
+    mortise_bytes bytes{};
+    mortise_error error = c_error();
+    const mortise_status mapped = host_.c()->map_file(host_.c()->ctx, str(path_), &file, &bytes, &error);
+    if (mapped != MORTISE_OK) return pass(from_c(mapped, error));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data), bytes.size);
+    MORTISE_TRY(score, measure(services, text, options_, control_));
+    return client::write_all(STDOUT_FILENO, report(score, options_));
+  }
+  client::Control& control() { return control_; }
+
+ private:
+  const Host host_;
+  const std::string path_;
+  const Options options_;
+  client::Control control_;
+};
+
+const mortise_frontend kTable = {sizeof(mortise_frontend),
+                                 MORTISE_NEEDS_ENGINE,
+                                 [](void* self, const mortise_services* services, mortise_error* error) {
+                                   return guard(error,
+                                                [&] { return static_cast<Frontend*>(self)->run(*services); });
+                                 },
+                                 [](void* self, uint32_t) { static_cast<Frontend*>(self)->control().stop(); },
+                                 [](void* self) { static_cast<Frontend*>(self)->control().stop(); },
+                                 nullptr};
+
+constexpr mortise_part kPart = make_part<Frontend, PerplexityParams>(
+    "frontend", "perplexity", MORTISE_FRONTEND_ID, "the model's perplexity on a text file", &kTable);
+
+}  // namespace
+}  // namespace mortise::perplexity
+
+MORTISE_PLUGIN("mortise.frontend.perplexity", "0.1.0", "Apache-2.0",
+               MORTISE_FRONTEND_ID " " MORTISE_ENGINE_ID " " MORTISE_TEXT_ID, "frontend:perplexity", "",
+               &mortise::perplexity::kPart);
