@@ -47,8 +47,12 @@ function(mortise_protect target)
     COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
 endfunction()
 
-# Hidden symbols, and no unique globals that would be shared between plugins.
+# Hidden symbols, no unique globals that would be shared between plugins, no multiply-add that only one compiler fuses.
 function(mortise_harden target)
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER)
+    target_compile_features(${target} PRIVATE cxx_std_20)
+  endif()
   set_target_properties(${target} PROPERTIES
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)

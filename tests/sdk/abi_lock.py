@@ -6,8 +6,8 @@ usage: abi_lock.py INCLUDE_FOLDER LOCK [CC]          compares; exit status 1 whe
 Thread rule: one thread. Flow: run by CTest; by hand after a change of a header. Locked are, per C header: its interface
 ids, each struct's size, each field's offset, size and declaration, each enumerator's value, and function types.
 
-Rules. A draft header (its ids begin with mortise.draft.) may change in any way if its number is raised in the same change.
-A frozen header (no draft id) may only grow: new lines, and a larger size of a struct, at its tail.
+Rules. A draft header (its ids begin with mortise.draft.) may change in any way if its number is raised in the same
+change. A frozen header (no draft id) may only grow: new lines, and a larger size of a struct, at its tail.
 """
 import difflib
 import pathlib
@@ -137,7 +137,7 @@ def tail_padding(now):
         fields = [line for line in fields if line.startswith('  ')]
         end = sum(map(int, fields[-1].split()[:2]))
         if fields[0].endswith(' uint32_t size') and end != int(head.split()[2]):
-            yield f'struct {head.split()[0]} ends in {int(head.split()[2]) - end} bytes of padding: name them `reserved`'
+            yield f'struct {head.split()[0]} ends in {int(head.split()[2]) - end} bytes of padding: name them reserved'
 
 
 def main():

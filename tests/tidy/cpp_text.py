@@ -1,7 +1,7 @@
 """What the tidy rules need to know of C and C++ text: code without comments and strings, and where functions lie.
 
-Thread rule: pure functions. Flow: used by tidy.py. Right for code that clang-format laid out: a function's opening brace
-follows a blank, the brace of an initialiser doesn't.
+Thread rule: pure functions. Flow: used by tidy.py. Right for code that clang-format laid out: a function's opening
+brace follows a blank, the brace of an initialiser doesn't.
 """
 import re
 
