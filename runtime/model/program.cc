@@ -220,6 +220,7 @@ void Program::measure() {
       scratch_bytes_ = std::max(scratch_bytes_, plan.scratch_bytes);
     }
   }
+  scratch_bytes_ = (scratch_bytes_ + 63) / 64 * 64;
   memory_.workspace_bytes = prepared_bytes_ + scratch_bytes_ * workers_;
   for (const Shape& shape : shapes_) memory_.workspace_bytes += shape.workspace_bytes;
 }
