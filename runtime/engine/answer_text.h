@@ -1,9 +1,9 @@
-// The text of one answer: token bytes become whole characters, stop strings end it, and nothing that may still become
-// part of a stop string is let out.
-// Thread rule: the engine thread. Flow: every drawn token passes through here before it reaches a front end.
+// The text of one answer: token bytes become whole characters, stop strings end it, and nothing that may
+// still become part of a stop string is let out. Thread rule: the engine thread. Flow: every drawn token
+// passes through here before it reaches a front end.
 //
-// Of several stop strings the match that begins earliest in the text wins. So a match is held back while an earlier
-// beginning may still become one.
+// Of several stop strings the match that begins earliest in the text wins. So a match is held back while an
+// earlier beginning may still become one.
 #pragma once
 #include <mortise/cpp/utf8.h>
 
@@ -21,11 +21,12 @@ class AnswerText {
 
   /// Adds a token's bytes (none for one that is not shown). True where the answer has ended by a stop string.
   bool add(std::string_view bytes);
-  /// The answer has ended for another reason: what was held back is text, or a stop string after all (then true).
+  /// The answer has ended for another reason: what was held back is text, or a stop string after all (then
+  /// true).
   bool finish();
 
-  /// Text that became certain since the last call, and how many tokens it completes, in order. After the end, tokens that
-  /// begin behind the stop string are in neither.
+  /// Text that became certain since the last call, and how many tokens it completes, in order. After the end,
+  /// tokens that begin behind the stop string are in neither.
   struct Part {
     std::string text;
     uint32_t tokens = 0;

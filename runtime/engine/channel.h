@@ -1,6 +1,6 @@
-// A front end's queue of events. What a slow reader has not fetched is merged per request, so a queue never holds more
-// entries than the request has, and no more text than their answers.
-// Thread rule: push on the engine thread, next on any thread of the front end. Flow: engine -> here -> front end.
+// A front end's queue of events. What a slow reader has not fetched is merged per request, so a queue never
+// holds more entries than the request has, and no more text than their answers. Thread rule: push on the
+// engine thread, next on any thread of the front end. Flow: engine -> here -> front end.
 #pragma once
 #include <mortise/cpp/result.h>
 #include <mortise/engine.h>
@@ -45,8 +45,8 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   void push(Event event);
-  /// Waits up to timeout_ms (-1: for ever). 1: `out` is filled, its pointers good until the next call; 0: nothing in time;
-  /// -1: closed.
+  /// Waits up to timeout_ms (-1: for ever). 1: `out` is filled, its pointers good until the next call; 0:
+  /// nothing in time; -1: closed.
   int32_t next(int32_t timeout_ms, mortise_event* out);
   void close();
   int32_t event_fd() const { return event_fd_; }

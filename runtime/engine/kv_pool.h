@@ -1,9 +1,11 @@
 // The pool of KV block ids: handed out on demand, reference counted, found again by content.
-// Thread rule: the engine thread. Flow: the scheduler takes blocks before a step, seals those that the step has filled,
-// and gives them back when a sequence ends; a sealed block nobody uses stays as cache until it is needed.
+// Thread rule: the engine thread. Flow: the scheduler takes blocks before a step, seals those that the step
+// has filled, and gives them back when a sequence ends; a sealed block nobody uses stays as cache until it is
+// needed.
 //
-// A sealed block is known by its tokens and its parent's identity, and both are compared whole: a hash alone never
-// decides. A block that is used anew gets a new generation, so that children of its old content are never found.
+// A sealed block is known by its tokens and its parent's identity, and both are compared whole: a hash alone
+// never decides. A block that is used anew gets a new generation, so that children of its old content are
+// never found.
 #pragma once
 #include <mortise/attention.h>
 
@@ -34,8 +36,8 @@ class KvPool {
 
   /// The longest chain of sealed blocks that holds tokens[0, limit); whole blocks only.
   Prefix find(const uint32_t* tokens, uint64_t limit);
-  /// A block with one reference, its content undefined; evicts the cached block that was used least recently. Nothing
-  /// where all are in use.
+  /// A block with one reference, its content undefined; evicts the cached block that was used least recently.
+  /// Nothing where all are in use.
   std::optional<uint32_t> take();
   /// The caller's block holds these kBlockTokens tokens behind `parent`. Returns the key for its child.
   Key seal(uint32_t block, const Key& parent, const uint32_t* tokens);
@@ -61,7 +63,8 @@ class KvPool {
     uint64_t generation = 1;
     bool is_sealed = false;
     Content content;
-    uint32_t newer = UINT32_MAX, older = UINT32_MAX;  // neighbours in the order of last use, while unused and sealed
+    uint32_t newer = UINT32_MAX,
+             older = UINT32_MAX;  // neighbours in the order of last use, while unused and sealed
   };
   void push_cached(uint32_t block);
   void remove_cached(uint32_t block);

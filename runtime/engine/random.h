@@ -1,5 +1,5 @@
-// Random numbers by address: the number for (seed, choice, position, draw) is the same on every run and machine.
-// Thread rule: pure. Flow: the draw of a token and samplers that ask for chance.
+// Random numbers by address: the number for (seed, choice, position, draw) is the same on every run and
+// machine. Thread rule: pure. Flow: the draw of a token and samplers that ask for chance.
 #pragma once
 #include <cstdint>
 

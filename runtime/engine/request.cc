@@ -28,7 +28,8 @@ MORTISE_PARAMS(EngineParams, MORTISE_ENGINE_PARAMS);
 Result<nlohmann::ordered_json> parse_object(std::string_view text) {
   using Json = nlohmann::ordered_json;
   if (text.size() > kParametersBytesMax)
-    return fail(Code::limit, "", "the parameters have more than " + std::to_string(kParametersBytesMax) + " bytes");
+    return fail(Code::limit, "",
+                "the parameters have more than " + std::to_string(kParametersBytesMax) + " bytes");
   if (text.empty()) return Json::object();
   bool too_deep = false;
   const auto watch = [&](int depth, Json::parse_event_t, Json&) {
@@ -37,7 +38,8 @@ Result<nlohmann::ordered_json> parse_object(std::string_view text) {
   };
   Json out = Json::parse(text, watch, false);
   if (too_deep || !out.is_object())
-    return fail(Code::bad_argument, "", too_deep ? "the parameters nest too deeply" : "the parameters are no JSON object");
+    return fail(Code::bad_argument, "",
+                too_deep ? "the parameters nest too deeply" : "the parameters are no JSON object");
   return out;
 }
 
@@ -68,8 +70,8 @@ Result<RequestParams> RequestParams::make(const std::vector<SamplerLink>& links,
   return out;
 }
 
-Result<void> RequestParams::read(std::string_view text, bool ignore_unknown, const std::vector<SamplerLink>& links,
-                                 uint32_t vocab, Request* out) const {
+Result<void> RequestParams::read(std::string_view text, bool ignore_unknown,
+                                 const std::vector<SamplerLink>& links, uint32_t vocab, Request* out) const {
   MORTISE_TRY(json, parse_object(text));
   Given given = defaults_;
   for (const auto& [key, value] : json.items()) {
@@ -114,8 +116,9 @@ Result<void> RequestParams::read_own(const Given& given, Request* out) const {
   for (size_t i = 0; i < own.stop.value.count; ++i) {
     const mortise_value& item = own.stop.value.items[i];
     if (item.type != MORTISE_STRING || item.s.size == 0 || item.s.size > kStopBytesMax)
-      return fail(Code::bad_argument, "stop",
-                  "item " + std::to_string(i) + " is not a text of 1 to " + std::to_string(kStopBytesMax) + " bytes");
+      return fail(
+          Code::bad_argument, "stop",
+          "item " + std::to_string(i) + " is not a text of 1 to " + std::to_string(kStopBytesMax) + " bytes");
     out->stops.emplace_back(view(item.s));
   }
   return {};

@@ -1,6 +1,6 @@
 // A request as the engine holds it, and the parameters that one may carry.
-// Thread rule: made on a front end's thread, then the engine's alone. Flow: submit -> check against the declarations ->
-// queue -> scheduler.
+// Thread rule: made on a front end's thread, then the engine's alone. Flow: submit -> check against the
+// declarations -> queue -> scheduler.
 #pragma once
 #include <mortise/cpp/result.h>
 #include <mortise/sampler.h>

@@ -1,5 +1,5 @@
-// Sampling: see sampling.h. Sums are in double and in the order of the candidates, so that a row's result does not
-// depend on what else is in the batch.
+// Sampling: see sampling.h. Sums are in double and in the order of the candidates, so that a row's result
+// does not depend on what else is in the batch.
 #include "engine/sampling.h"
 
 #include <algorithm>
@@ -54,7 +54,9 @@ TokenLogprob log_probability(const float* logits, uint32_t vocab, uint32_t token
   };
   TokenLogprob out;
   out.logprob = value(token);
-  const auto before = [&](uint32_t a, uint32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; };
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  };
   // A short sorted list is enough: `top` is at most 20.
   for (uint32_t id = 0; id < vocab && top > 0; ++id) {
     if (std::isnan(logits[id]) || (out.top_ids.size() == top && !before(id, out.top_ids.back()))) continue;
@@ -78,8 +80,9 @@ Result<uint32_t> sample(const SampleInput& input, const std::vector<SamplerLink>
   const auto address = [](const void* random, uint32_t at) {
     return uniform(*static_cast<const RandomAddress*>(random), at);
   };
-  mortise_sample_row row{sizeof(row), MORTISE_ROW_DENSE, input.vocab,         input.vocab,        ids,    input.logits, nullptr,
-                         input.history, input.history_count, input.prompt_count, nullptr, address, &input.random};
+  mortise_sample_row row{
+      sizeof(row),   MORTISE_ROW_DENSE,   input.vocab,        input.vocab, ids,     input.logits, nullptr,
+      input.history, input.history_count, input.prompt_count, nullptr,     address, &input.random};
   for (size_t i = 0; i < links.size(); ++i) {
     SamplerValues& own = (*values)[i];
     if (own.is_identity) continue;
@@ -90,7 +93,8 @@ Result<uint32_t> sample(const SampleInput& input, const std::vector<SamplerLink>
     const mortise_status status = links[i].calls->apply(links[i].provider.self, rows, 1, &error);
     if (status != MORTISE_OK) return pass(from_c(status, error));
     if (row.count == 0 || row.count > input.vocab || row.ids[0] >= input.vocab)
-      return fail(Code::internal, "sampler '" + links[i].provider.name + "'", "left no candidate, or more than there were");
+      return fail(Code::internal, "sampler '" + links[i].provider.name + "'",
+                  "left no candidate, or more than there were");
   }
   const uint32_t token = draw(row, uniform(input.random, 0));
   return token < input.vocab ? Result<uint32_t>(token)

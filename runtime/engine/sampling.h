@@ -1,6 +1,6 @@
 // From logits to a token: log-probabilities of the raw distribution, the sampler chain, the draw.
-// Thread rule: pure over its arguments; one call per row, on any worker of the pool. Flow: Program's logits -> here ->
-// scheduler.
+// Thread rule: pure over its arguments; one call per row, on any worker of the pool. Flow: Program's logits
+// -> here -> scheduler.
 #pragma once
 #include <mortise/cpp/result.h>
 
@@ -13,7 +13,8 @@
 
 namespace mortise {
 
-/// log p of `token` and the `top` likeliest tokens (falling, ties to the lower id), p = softmax(logits[0, vocab)).
+/// log p of `token` and the `top` likeliest tokens (falling, ties to the lower id), p = softmax(logits[0,
+/// vocab)).
 TokenLogprob log_probability(const float* logits, uint32_t vocab, uint32_t token, uint32_t top);
 
 /// What the chain sees of one sequence.
@@ -25,7 +26,8 @@ struct SampleInput {
   RandomAddress random;
 };
 
-/// Runs the chain and draws. `ids` is scratch of `vocab` elements. Errors: a sampler's, or logits without a number.
+/// Runs the chain and draws. `ids` is scratch of `vocab` elements. Errors: a sampler's, or logits without a
+/// number.
 Result<uint32_t> sample(const SampleInput& input, const std::vector<SamplerLink>& links,
                         std::vector<SamplerValues>* values, uint32_t* ids);
 
