@@ -28,6 +28,7 @@ typedef struct mortise_kv_layout {
   const char* name;   /* what [kv] dtype says: "f32", "f16", "bf16", .. */
   const char* device; /* "cpu" */
   uint64_t features;
+  const char* tier; /* "tuned", "portable" or "reference": orders plugins that have the layout */
 } mortise_kv_layout;
 
 /* Shape of one attention layer. Head h of q reads KV head h / (heads / kv_heads). */

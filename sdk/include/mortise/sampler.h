@@ -47,7 +47,7 @@ typedef struct mortise_sampler {
   uint64_t (*state_bytes)(void* self, const mortise_value* values);
   /* [worker] One call for some of the step's rows. An error ends those requests. */
   mortise_status (*apply)(void* self, mortise_sample_row* const* rows, uint32_t count, mortise_error* error);
-  /* [engine] A token was drawn (or, for a prompt, given); NULL where the state needs none. */
+  /* [engine] A token was drawn; NULL where the state needs none. */
   void (*accept)(void* self, void* state, const mortise_value* values, uint32_t token);
   /* [any] Checks values beyond their ranges, against the vocabulary; NULL: nothing to check. */
   mortise_status (*check)(void* self, const mortise_value* values, uint32_t vocab, mortise_error* error);
