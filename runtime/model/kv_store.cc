@@ -59,12 +59,16 @@ KvStore KvStore::plan(const Graph& graph, const AttentionChoice& attention) {
   return out;
 }
 
-KvStore::KvStore(KvStore&& other) noexcept
-    : block_bytes_(other.block_bytes_),
-      slot_bytes_(std::move(other.slot_bytes_)),
-      slots_(std::move(other.slots_)),
-      memory_(std::exchange(other.memory_, nullptr)),
-      size_(other.size_) {}
+KvStore::KvStore(KvStore&& other) noexcept { *this = std::move(other); }
+
+KvStore& KvStore::operator=(KvStore&& other) noexcept {
+  std::swap(block_bytes_, other.block_bytes_);
+  std::swap(slot_bytes_, other.slot_bytes_);
+  std::swap(slots_, other.slots_);
+  std::swap(memory_, other.memory_);
+  std::swap(size_, other.size_);
+  return *this;
+}
 
 KvStore::~KvStore() {
   if (memory_ != nullptr) munmap(memory_, size_);

@@ -28,9 +28,11 @@ Result<AttentionChoice> choose_layout(const Provider& provider, const Graph& gra
 
 class KvStore {
  public:
+  KvStore() = default;
   static KvStore plan(const Graph& graph, const AttentionChoice& attention);
   ~KvStore();
   KvStore(KvStore&& other) noexcept;
+  KvStore& operator=(KvStore&& other) noexcept;
   KvStore(const KvStore&) = delete;
   KvStore& operator=(const KvStore&) = delete;
 
@@ -42,7 +44,6 @@ class KvStore {
   void* slot(uint32_t index) const { return slots_[index]; }
 
  private:
-  KvStore() = default;
   uint64_t block_bytes_ = 0;
   std::vector<uint64_t> slot_bytes_;  // of one block
   std::vector<void*> slots_;

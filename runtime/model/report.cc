@@ -1,0 +1,157 @@
+// Report: grouping of equal tensors, memory, texts. Thread rule and flow: see report.h.
+#include "model/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+namespace mortise {
+namespace {
+
+/// Runs of digits become '*': blk.0.ffn.weight and blk.1.ffn.weight have one pattern.
+std::string pattern_of(std::string_view name) {
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(name[i])) != 0;
+    const bool again = digit && i > 0 && std::isdigit(static_cast<unsigned char>(name[i - 1])) != 0;
+    if (!again) out += digit ? '*' : name[i];
+  }
+  return out;
+}
+
+bool same_fate(const KernelRow& row, const Weight& weight) {
+  const auto equal = [](const Candidate& a, const Candidate& b) {
+    return a.plugin == b.plugin && a.reason == b.reason;
+  };
+  return row.format == weight.desc.tensor->format && row.plugin == weight.provider->name &&
+         row.why == weight.choice.why &&
+         std::equal(row.candidates.begin(), row.candidates.end(), weight.choice.candidates.begin(),
+                    weight.choice.candidates.end(), equal);
+}
+
+std::vector<KernelRow> group_kernels(const Model& model) {
+  std::vector<KernelRow> out;
+  std::vector<std::string> patterns;
+  for (const Weight& w : model.weights().list()) {
+    if (!w.is_packed()) continue;
+    const std::string name(view(w.desc.tensor->name)), pattern = pattern_of(name);
+    size_t at = 0;
+    while (at < out.size() && !(patterns[at] == pattern && same_fate(out[at], w))) ++at;
+    if (at == out.size()) {
+      patterns.push_back(pattern);
+      out.push_back({name, w.desc.tensor->format, w.provider->name, w.choice.why, w.choice.candidates});
+    } else {
+      out[at].tensor = pattern;
+    }
+    ++out[at].tensors;
+    out[at].bytes += w.packed_bytes;
+  }
+  return out;
+}
+
+std::string size_text(uint64_t bytes) {
+  const double b = static_cast<double>(bytes);
+  if (bytes >= uint64_t{1} << 30) return fmt::format("{:.2f} GiB", b / (1 << 30));
+  if (bytes >= uint64_t{1} << 20) return fmt::format("{:.1f} MiB", b / (1 << 20));
+  if (bytes >= uint64_t{1} << 10) return fmt::format("{:.1f} KiB", b / (1 << 10));
+  return fmt::format("{} B", bytes);
+}
+
+}  // namespace
+
+Report make_report(const Parts& parts, const Model* model) {
+  Report out;
+  out.parts = parts.rows;
+  if (model == nullptr) return out;
+  const Graph& graph = model->graph();
+  out.kernels = group_kernels(*model);
+  out.weights_bytes = model->weights_bytes();
+  out.kv_bytes_per_token = model->kv().block_bytes() / MORTISE_KV_BLOCK_TOKENS;
+  out.kv_bytes = model->kv_blocks() * model->kv().block_bytes();
+  out.activations_bytes = model->memory().activations_bytes;
+  out.logits_bytes = model->memory().logits_bytes;
+  out.workspace_bytes = model->memory().workspace_bytes;
+  out.total_bytes =
+      out.weights_bytes + out.kv_bytes + out.activations_bytes + out.logits_bytes + out.workspace_bytes;
+  out.layers = graph.info.layers;
+  out.kv_heads = graph.info.kv_heads;
+  out.head_dim = graph.info.head_dim;
+  out.kv_dtype = model->attention().layout->name;
+  const double numbers = 2.0 * out.layers * out.kv_heads * out.head_dim;
+  out.kv_value_bytes = numbers > 0 ? static_cast<double>(out.kv_bytes_per_token) / numbers : 0;
+  out.context_model = graph.info.context;
+  out.context_used = model->context();
+  out.fits_tokens = model->kv_blocks() * MORTISE_KV_BLOCK_TOKENS;
+  out.fits_sequences = out.fits_tokens / std::max<uint64_t>(out.context_used, 1);
+  out.is_batch_invariant = model->is_batch_invariant();
+  out.warnings = model->warnings();
+  return out;
+}
+
+std::string report_json(const Report& r) {
+  using Json = nlohmann::ordered_json;
+  Json parts = Json::array(), kernels = Json::array();
+  for (const PartRow& p : r.parts)
+    parts.push_back({{"kind", p.kind}, {"name", p.name}, {"plugin", p.plugin}, {"why", p.why}});
+  for (const KernelRow& k : r.kernels) {
+    Json candidates = Json::array();
+    for (const Candidate& c : k.candidates)
+      candidates.push_back({{"plugin", c.plugin}, {"reason", c.reason}});
+    kernels.push_back({{"tensor", k.tensor},
+                       {"format", k.format},
+                       {"plugin", k.plugin},
+                       {"why", k.why},
+                       {"candidates", candidates}});
+  }
+  const Json out = {{"parts", parts},
+                    {"kernels", kernels},
+                    {"memory",
+                     {{"weights_bytes", r.weights_bytes},
+                      {"kv_bytes_per_token", r.kv_bytes_per_token},
+                      {"kv_bytes", r.kv_bytes},
+                      {"activations_bytes", r.activations_bytes},
+                      {"logits_bytes", r.logits_bytes},
+                      {"workspace_bytes", r.workspace_bytes},
+                      {"total_bytes", r.total_bytes}}},
+                    {"context", {{"model", r.context_model}, {"used", r.context_used}}},
+                    {"fits", {{"tokens", r.fits_tokens}, {"sequences", r.fits_sequences}}},
+                    {"batch_invariant", r.is_batch_invariant},
+                    {"warnings", r.warnings}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string report_text(const Report& r) {
+  std::string out = "Parts\n";
+  for (const PartRow& p : r.parts) out += fmt::format("  {:<10} {:<22} {}\n", p.kind, p.name, p.why);
+  if (r.context_used == 0) return out;
+  out += "\nKernels of linear weights\n";
+  for (const KernelRow& k : r.kernels) {
+    out += fmt::format("  {:<28} {:<14} {:>4} x {:>10}  {}\n", k.tensor, k.format, k.tensors,
+                       size_text(k.tensors == 0 ? 0 : k.bytes / k.tensors), k.plugin);
+    for (const Candidate& c : k.candidates) out += fmt::format("      {}: {}\n", c.plugin, c.reason);
+  }
+  const auto line = [&](const char* what, uint64_t bytes, const std::string& terms) {
+    out += fmt::format("  {:<12} {:>12}  {}\n", what, size_text(bytes), terms);
+  };
+  out += "\nMemory\n";
+  line("weights", r.weights_bytes, "as packed");
+  line("KV cache", r.kv_bytes,
+       fmt::format("{} a token = 2 x {} layers x {} KV heads x {} head size x {:g} bytes ({})",
+                   size_text(r.kv_bytes_per_token), r.layers, r.kv_heads, r.head_dim, r.kv_value_bytes,
+                   r.kv_dtype));
+  line("activations", r.activations_bytes, "for engine.max_batch_tokens rows");
+  line("logits", r.logits_bytes, "for the rows whose logits are made at once");
+  line("workspace", r.workspace_bytes, "of kernels, all threads");
+  line("total", r.total_bytes, "");
+  out += fmt::format("\nContext: {} tokens of the {} that the model was trained for\n", r.context_used,
+                     r.context_model);
+  out += fmt::format("Fits: {} tokens in the KV cache, {} sequences of the whole context\n", r.fits_tokens,
+                     r.fits_sequences);
+  out += fmt::format("Batch-invariant: {}\n", r.is_batch_invariant ? "yes" : "no");
+  for (const std::string& w : r.warnings) out += "Warning: " + w + "\n";
+  return out;
+}
+
+}  // namespace mortise
