@@ -37,6 +37,8 @@ typedef struct mortise_frontend {
   void (*stop)(void* self);
   /* [main] SIGINT arrived. 1: taken care of (an answer was stopped); 0: the host should drain. NULL: 0. */
   int32_t (*interrupt)(void* self);
+  /* How well it serves a pipeline that names no front end; 0: only where it is named. */
+  uint64_t suits;
 } mortise_frontend;
 
 #ifdef __cplusplus
