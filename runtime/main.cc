@@ -12,6 +12,11 @@
 #include <vector>
 
 #include "config/nearest.h"
+#include "config/pipeline.h"
+#include "engine/session.h"
+#include "host/clock.h"
+#include "host/log.h"
+#include "loader/catalog.h"
 #include "loader/plugins_command.h"
 
 namespace {
@@ -26,6 +31,10 @@ struct Arguments {
   std::vector<std::string> plugin_folders;
   std::string file;
   bool json = false;
+  mortise::PipelineOptions pipeline;
+  std::string model;
+  std::vector<std::string> rest;  // behind the pipeline, for the front ends
+  uint64_t started_ns = 0;
 };
 
 struct Command {
@@ -51,12 +60,16 @@ int print_result(const std::string& text, int status) {
   return print_error(Error{Code::io, "standard output", "cannot be written; check where it leads"});
 }
 
-void declare_plugins(CLI::App& app, Arguments& arguments) {
+void declare_folders(CLI::App& app, Arguments& arguments) {
   app.add_option("--plugins", arguments.plugin_folders,
                  "a folder of plugins, searched first; may be repeated")
       ->type_name("DIR")
       ->expected(1)
       ->take_all();
+}
+
+void declare_plugins(CLI::App& app, Arguments& arguments) {
+  declare_folders(app, arguments);
   app.add_flag("--json", arguments.json, "print JSON");
 }
 
@@ -75,6 +88,58 @@ int run_check(const Arguments& arguments) {
   return print_result(report.text, report.passed ? kDone : kFailed);
 }
 
+void declare_pipeline(CLI::App& app, Arguments& arguments) {
+  app.add_option("PIPELINE", arguments.pipeline.pipeline, "a .toml file, or the name of an installed config")
+      ->required()
+      ->type_name("");
+  app.add_option("-m", arguments.model, "the model: a file, or a folder")->type_name("MODEL");
+  app.add_option("--set", arguments.pipeline.sets, "replace a setting; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  declare_folders(app, arguments);
+}
+
+void declare_run(CLI::App& app, Arguments& arguments) {
+  declare_pipeline(app, arguments);
+  app.add_option("ARGUMENT", arguments.rest, "for the front ends, such as a question")->type_name("");
+}
+
+void declare_explain(CLI::App& app, Arguments& arguments) {
+  declare_pipeline(app, arguments);
+  app.add_flag("--json", arguments.json, "print JSON");
+}
+
+// Whatever is wrong with the pipeline file is the caller's to mend.
+mortise::Result<mortise::Pipeline> read_pipeline(const Arguments& arguments) {
+  mortise::PipelineOptions options = arguments.pipeline;
+  if (!arguments.model.empty()) options.model = arguments.model;
+  for (const std::string& folder : mortise::config_folders()) options.config_folders.emplace_back(folder);
+  auto pipeline = mortise::load_pipeline(options);
+  if (!pipeline) pipeline.error().code = Code::bad_argument;
+  return pipeline;
+}
+
+mortise::RunOptions run_options(const Arguments& arguments) {
+  return {arguments.plugin_folders, arguments.rest, arguments.started_ns};
+}
+
+int run_run(const Arguments& arguments) {
+  const auto pipeline = read_pipeline(arguments);
+  if (!pipeline) return print_error(pipeline.error());
+  mortise::Log log;
+  const auto done = mortise::run_pipeline(*pipeline, run_options(arguments), log);
+  return done ? kDone : print_error(done.error());
+}
+
+int run_explain(const Arguments& arguments) {
+  const auto pipeline = read_pipeline(arguments);
+  if (!pipeline) return print_error(pipeline.error());
+  mortise::Log log;
+  const auto report = mortise::explain_pipeline(*pipeline, run_options(arguments), arguments.json, log);
+  return report ? print_result(*report, kDone) : print_error(report.error());
+}
+
 void declare_version(CLI::App&, Arguments&) {}
 
 int run_version(const Arguments&) {
@@ -83,6 +148,9 @@ int run_version(const Arguments&) {
 }
 
 constexpr Command kCommands[] = {
+    {"run", "run a pipeline", declare_run, run_run},
+    {"explain", "what a pipeline would load, why, and the memory it takes; runs nothing", declare_explain,
+     run_explain},
     {"plugins", "list every plugin found, and each refused file with the reason", declare_plugins,
      run_plugins},
     {"check", "check one plugin file as the loader does", declare_check, run_check},
@@ -118,6 +186,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.allow_extras();
   Arguments arguments;
+  arguments.started_ns = mortise::now_ns();
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
     sub->allow_extras();

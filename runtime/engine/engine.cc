@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/clock.h"
+#include "host/threads.h"
 
 namespace mortise {
 
@@ -12,7 +13,7 @@ Engine::Engine(Scheduler& scheduler, const KvPool& blocks, const RequestParams& 
     : scheduler_(scheduler), blocks_(blocks), params_(params), links_(links), limits_(limits) {
   stats_.size = sizeof(stats_);
   stats_.kv_blocks = blocks.size();
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread("engine", [this] { run(); });
 }
 
 Engine::~Engine() { stop(); }

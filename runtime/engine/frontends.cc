@@ -14,6 +14,8 @@
 #include <mutex>
 #include <thread>
 
+#include "host/threads.h"
+
 namespace mortise {
 namespace {
 
@@ -40,7 +42,7 @@ struct Running {
   std::vector<std::thread> threads;
 
   void start(const Provider* p, const mortise_services& services) {
-    threads.emplace_back([this, p, &services] {
+    threads.push_back(start_thread(p->name, [this, p, &services] {
       mortise_error c = c_error();
       const mortise_status status = calls(p).run(p->self, &services, &c);
       if (status != MORTISE_OK) {
@@ -51,7 +53,7 @@ struct Running {
       --left;
       const uint64_t one = 1;
       [[maybe_unused]] const ssize_t written = write(done.fd, &one, sizeof(one));
-    });
+    }));
   }
 };
 
@@ -105,6 +107,7 @@ Result<void> run_frontends(const std::vector<const Provider*>& frontends, const 
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   Descriptor arrived(signalfd(-1, &signals, SFD_CLOEXEC));
   Running running;
   if (arrived.fd < 0 || running.done.fd < 0)

@@ -156,6 +156,19 @@ Result<std::vector<PluginFolder>> plugin_folders(const std::vector<std::string>&
   return out;
 }
 
+std::vector<std::string> config_folders() {
+  std::vector<std::string> out;
+  const auto binary = host_binary();
+  if (!binary) return out;
+  const fs::path prefix = fs::path(*binary).parent_path().parent_path();
+  for (const fs::path& folder :
+       {prefix / "share/mortise/configs", prefix.parent_path().parent_path() / "configs"}) {
+    std::error_code error;
+    if (fs::is_directory(folder, error)) out.push_back(folder.string());
+  }
+  return out;
+}
+
 Result<PluginFile> read_plugin_file(const std::string& path, const HostOffer& offer) {
   MORTISE_TRY(checked, open_checked(path));
   MORTISE_TRY(elf, read_elf(checked.file.fd(), checked.identity.size, path));

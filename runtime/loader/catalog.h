@@ -50,6 +50,10 @@ struct Catalog {
 /// directory.
 Result<std::vector<PluginFolder>> plugin_folders(const std::vector<std::string>& options);
 
+/// Where installed configs are looked for: `../share/mortise/configs` of the host's real binary, and
+/// `configs` of the source tree whose build/<preset>/bin the binary stands in. Those that are there.
+std::vector<std::string> config_folders();
+
 /// All checks of one file that need none of its code.
 Result<PluginFile> read_plugin_file(const std::string& path, const HostOffer& offer);
 
