@@ -5,12 +5,6 @@
 #include <algorithm>
 
 namespace mortise {
-namespace {
-
-std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
-
-}  // namespace
-
 void GraphBuilder::fail_with(Code code, std::string where, std::string message) {
   if (failed_) return;
   failed_ = true;
