@@ -106,8 +106,9 @@ Result<void> Parts::check_tables() const {
 }
 
 const Params& Parts::params(const Provider& provider) const {
-  const auto at = std::find_if(held_.begin(), held_.end(),
-                               [&](const Held& held) { return held.provider.self == provider.self; });
+  const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
+    return held.provider.self == provider.self && held.provider.part == provider.part;
+  });
   return at->loaded->params;
 }
 
