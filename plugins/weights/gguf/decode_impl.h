@@ -6,102 +6,15 @@
 // compiled for AVX2 here could be the copy that the linker keeps for the whole plugin.
 #pragma once
 #include <stdint.h>
-#include <string.h>
-
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
 
 #include "decode.h"
+#include "decode_parts.h"
 
 namespace gguf {
 namespace GGUF_ISA {
-namespace {
-
-inline float float_of(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-inline uint32_t load_u16(const uint8_t* src) {
-  uint16_t value;
-  memcpy(&value, src, sizeof(value));
-  return value;
-}
-
-inline uint32_t load_u32(const uint8_t* src) {
-  uint32_t value;
-  memcpy(&value, src, sizeof(value));
-  return value;
-}
-
-/// A half's value, exact. A subnormal half (below 0x400) is its fraction times 2^-24, a normal float.
-inline float half(uint32_t bits) {
-  const uint32_t magnitude = bits & 0x7fff;
-  const float small = static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f;
-  uint32_t small_bits;
-  memcpy(&small_bits, &small, sizeof(small_bits));
-  // Infinity and NaN keep a full exponent.
-  const uint32_t rebias = magnitude >= 0x7c00 ? 224u << 23 : 112u << 23;
-  const uint32_t normal_bits = (magnitude << 13) + rebias;
-  return float_of((magnitude < 0x400 ? small_bits : normal_bits) | (bits & 0x8000) << 16);
-}
-
-/// A block's scale. The instruction differs from half() in one thing, it makes a signalling NaN a quiet one,
-/// as the multiplication that follows does anyway.
-inline float half_at(const uint8_t* src) {
-#if defined(__F16C__)
-  return _cvtsh_ss(static_cast<uint16_t>(load_u16(src)));
-#else
-  return half(load_u16(src));
-#endif
-}
-
-/// Codes of a block of 32, its low nibbles first, less `zero`.
-inline void nibbles(const uint8_t* __restrict q, int zero, int8_t* __restrict codes) {
-  for (int i = 0; i < 16; ++i) codes[i] = static_cast<int8_t>((q[i] & 15) - zero);
-  for (int i = 0; i < 16; ++i) codes[i + 16] = static_cast<int8_t>((q[i] >> 4) - zero);
-}
-
-/// Runs `unpack` over eight blocks of 32 and then `scale` over the same eight: the wide loads of codes would
-/// stall right behind the narrower stores that made them.
-template <int block_bytes, class Unpack, class Scale>
-inline void for_chunks(const uint8_t* __restrict src, uint64_t blocks, float* __restrict out, Unpack unpack,
-                       Scale scale) {
-  int8_t codes[8 * 32];
-  while (blocks != 0) {
-    const uint64_t count = blocks < 8 ? blocks : 8;
-    for (uint64_t b = 0; b < count; ++b) unpack(src + b * block_bytes, codes + b * 32);
-    for (uint64_t b = 0; b < count; ++b) scale(src + b * block_bytes, codes + b * 32, out + b * 32);
-    src += count * block_bytes;
-    out += count * 32;
-    blocks -= count;
-  }
-}
-
-/// Scale and minimum of group g out of the 12 bytes `s` of Q4_K and Q5_K.
-struct Group {
-  float scale, minimum;
-};
-inline Group group_of(const uint8_t* s, int g, float d, float dmin) {
-  const int scale = g < 4 ? s[g] & 63 : (s[g + 4] & 15) | (s[g - 4] >> 6) << 4;
-  const int minimum = g < 4 ? s[g + 4] & 63 : (s[g + 4] >> 4) | (s[g] >> 6) << 4;
-  return {d * static_cast<float>(scale), dmin * static_cast<float>(minimum)};
-}
-
-/// Codes 32k to 32k + 31 of a half of a Q6_K block.
-template <int k>
-inline void q6_codes(const uint8_t* __restrict q, const uint8_t* __restrict upper, int8_t* __restrict codes) {
-  q += 32 * (k % 2);
-  for (int i = 0; i < 32; ++i)
-    codes[i] = static_cast<int8_t>(((q[i] >> 4 * (k / 2) & 15) | (upper[i] >> 2 * k & 3) << 4) - 32);
-}
-
-}  // namespace
 
 void f32(const uint8_t* __restrict src, uint64_t blocks, float* __restrict out) {
-  memcpy(out, src, blocks * 4);
+  for (uint64_t i = 0; i < blocks; ++i) out[i] = float_of(load_u32(src + 4 * i));
 }
 
 void f16(const uint8_t* __restrict src, uint64_t blocks, float* __restrict out) {
@@ -195,9 +108,11 @@ void q6_k(const uint8_t* __restrict src, uint64_t blocks, float* __restrict out)
       q6_codes<3>(q, upper, codes + 128 * h + 96);
     }
     const float d = half_at(src + 208);
-    for (int g = 0; g < 16; ++g) {
-      const float scale = d * static_cast<float>(static_cast<int8_t>(src[192 + g]));
-      for (int i = 16 * g; i < 16 * g + 16; ++i) out[i] = scale * static_cast<float>(codes[i]);
+    for (int g = 0; g < 8; ++g) {
+      const float even = d * static_cast<float>(static_cast<int8_t>(src[192 + 2 * g]));
+      const float odd = d * static_cast<float>(static_cast<int8_t>(src[193 + 2 * g]));
+      for (int i = 0; i < 32; ++i)
+        out[32 * g + i] = (i < 16 ? even : odd) * static_cast<float>(codes[32 * g + i]);
     }
   }
 }
