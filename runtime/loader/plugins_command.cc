@@ -29,9 +29,17 @@ struct Found {
   std::vector<Row> rows;
 };
 
+// Text out of a damaged file on one line: names of its symbols may hold anything.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
 void probe_file(const PluginFile& file, const HostOffer& offer, Found& found) {
   const auto probed = probe_plugin(file, offer);
-  if (!probed) return found.catalog.refused.push_back({file.path, probed.error().message});
+  if (!probed) return found.catalog.refused.push_back({file.path, one_line(probed.error().message)});
   for (const ProbedPart& part : *probed) {
     const PartName name{part.kind, part.name};
     if (std::find(file.parts.begin(), file.parts.end(), name) == file.parts.end()) continue;  // shadowed
@@ -89,7 +97,7 @@ std::string as_table(const Found& found) {
   }
   if (!found.catalog.refused.empty()) out += "\nrefused:\n";
   for (const Refusal& refusal : found.catalog.refused) {
-    out += fmt::format("  {}: {}\n", refusal.path, refusal.reason);
+    out += fmt::format("  {}: {}\n", one_line(refusal.path), refusal.reason);
   }
   return out;
 }
@@ -102,7 +110,7 @@ class Checks {
     return true;
   }
   bool failed(const std::string& name, const std::string& reason) {
-    lines_.push_back({name, false, reason});
+    lines_.push_back({name, false, one_line(reason)});
     return false;
   }
   std::string text(const std::string& path) const {
