@@ -1,0 +1,74 @@
+"""Batch invariance, bit for bit: a sequence's tokens and log-probabilities are the same alone and in a batch, whole or
+chunked, with and without a warm prefix cache, on one thread and on two. Arguments: `tiny` (the whole matrix on the tiny
+fixtures) or `smollm2` (a sample)."""
+import itertools
+import random
+import sys
+
+from harness import SMOLLM2, Checks, fixture, jsonl
+
+SEED = 20260
+
+
+def prompts_of(rng, vocab, count, shared):
+    """Prompts of odd lengths, some with a common beginning that spans KV blocks."""
+    head = [rng.randrange(5, vocab) for _ in range(37)]
+    out = []
+    for i in range(count):
+        tail = [rng.randrange(5, vocab) for _ in range(rng.choice([1, 2, 15, 16, 17, 33, 50]))]
+        out.append(head + tail if shared and i % 2 else tail)
+    return out
+
+
+def requests_of(prompts, **more):
+    return [{"id": i, "tokens": p, "max_tokens": 9, "ignore_eos": True, "top_logprobs": 2, "seed": i,
+             "temperature": [0, 0.8][i % 2], **more} for i, p in enumerate(prompts)]
+
+
+def bits(answer):
+    return answer["tokens"], answer["logprobs"]
+
+
+def alone(model, prompts, **sets):
+    """Each prompt in a step of its own."""
+    return jsonl(model, requests_of(prompts), engine__max_sequences=1, kv__prefix_cache="false", **sets)
+
+
+def compare(checks, what, want, got):
+    for i in got:
+        checks.that(bits(want[i]) == bits(got[i]), what, "request", i)
+
+
+checks = Checks()
+rng = random.Random(SEED)
+print("seed", SEED)
+if sys.argv[1] == "tiny":
+    for name, attention, dtype in itertools.product(("llama-q4_k_m", "qwen2-q5_0"), ("naive",), ("f32", "f16")):
+        model, _ = fixture(name)
+        prompts = prompts_of(rng, 320, 32, shared=True)
+        fixed = {"kv__dtype": dtype, "use__attention": attention}
+        want = alone(model, prompts, engine__threads=1, **fixed)
+        for threads, batch, chunk, cache in itertools.product((1, 2), (2, 7, 32), (1, 5, 17, 512), ("false", "true")):
+            if chunk == 1 and batch != 7:
+                continue
+            got = jsonl(model, requests_of(prompts), engine__threads=threads, engine__max_sequences=batch,
+                        engine__max_batch_tokens=chunk, kv__prefix_cache=cache, **fixed)
+            compare(checks, f"{name} {attention} {dtype} threads={threads} batch={batch} chunk={chunk} cache={cache}",
+                    want, got)
+            if cache == "true" and batch == 2:
+                checks.that(any(a["usage"]["cached_tokens"] for a in got.values()), name, "nothing came from the cache")
+        # Preemption: a pool that holds a few sequences at a time.
+        block = {"f32": 2, "f16": 1}[dtype] * 16384
+        got = jsonl(model, requests_of(prompts), kv__memory=12 * block, engine__max_sequences=7, **fixed,
+                    model__context=120)
+        compare(checks, f"{name} {attention} {dtype} preempted", want, got)
+    other = alone(fixture("llama-q8_0")[0], prompts)
+    checks.that(any(bits(want[i]) != bits(other[i]) for i in want), "another model must differ")
+else:
+    prompts = prompts_of(rng, 49000, 7, shared=True)
+    want = alone(SMOLLM2, prompts, engine__threads=1)
+    for threads, batch, chunk, cache in ((2, 7, 512, "true"), (2, 2, 33, "true"), (1, 7, 17, "false")):
+        got = jsonl(SMOLLM2, requests_of(prompts), engine__threads=threads, engine__max_sequences=batch,
+                    engine__max_batch_tokens=chunk, kv__prefix_cache=cache)
+        compare(checks, f"smollm2 threads={threads} batch={batch} chunk={chunk} cache={cache}", want, got)
+checks.done()
