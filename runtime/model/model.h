@@ -20,7 +20,7 @@
 
 namespace mortise {
 
-constexpr uint64_t kKvBlocksMax = uint64_t{1} << 22;
+constexpr uint64_t kKvBlocksMax = uint64_t{1} << 18;
 constexpr uint32_t kWantedRowsMax = 32;  // rows whose logits are made at once
 constexpr uint32_t kContextMax = uint32_t{1} << 24;
 
