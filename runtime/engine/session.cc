@@ -41,6 +41,7 @@ struct Session {
   Session(const Pipeline& p, Log& l) : pipeline(p), log(l) {}
 
   Result<void> choose(const RunOptions& options, bool header_only);
+  Result<void> choose_model(bool header_only);
   Result<void> choose_text();
   Result<void> choose_samplers();
   Result<void> load_model();
@@ -54,11 +55,14 @@ Result<void> Session::choose(const RunOptions& options, bool header_only) {
   pool = std::move(made_pool);
   MORTISE_TRY(made_parts, Parts::make(pipeline, options.plugin_folders, log, *pool, files));
   parts = std::move(made_parts);
-  MORTISE_CHECK(parts->check_tables());
   MORTISE_TRY(chosen, select_frontends(*parts, pipeline));
   frontends = std::move(chosen);
   needs = frontend_needs(frontends);
-  if (needs == MORTISE_NEEDS_NONE) return {};
+  if (needs > MORTISE_NEEDS_NONE) MORTISE_CHECK(choose_model(header_only));
+  return parts->check_tables();
+}
+
+Result<void> Session::choose_model(bool header_only) {
   MORTISE_TRY(opened, open_model(*parts, pipeline, files, header_only));
   open = std::move(opened);
   if (needs >= MORTISE_NEEDS_TEXT) MORTISE_CHECK(choose_text());

@@ -62,8 +62,10 @@ Result<const Provider*> Parts::load(const PluginFile& file, std::string_view kin
   const LoadedPart* part = plugin->find(kind, name);
   if (part == nullptr)
     return fail(Code::bad_argument, file.path, "offers no " + std::string(kind) + " '" + name + "'");
-  MORTISE_TRY(given,
-              check_table(part->params, "plugin." + instance, pipeline_.table(instance), pipeline_.folder));
+  // Keys of another part with this name are not this one's; check_tables sees that each is somebody's.
+  std::vector<RawEntry> entries = pipeline_.table(instance);
+  std::erase_if(entries, [&](const RawEntry& entry) { return part->params.find(entry.key) == nullptr; });
+  MORTISE_TRY(given, check_table(part->params, "plugin." + instance, entries, pipeline_.folder));
   Held held{std::string(kind),
             instance,
             std::make_unique<HostTable>(services_, file.manifest.id, kind == "frontend"),
@@ -97,11 +99,31 @@ Result<void> Parts::check_tables() const {
   for (const std::string& kind : offer_.kinds())
     for (std::string& name : catalog_.names(kind)) known.push_back(std::move(name));
   for (const Held& held : held_) known.push_back(held.instance);
-  for (const PluginTable& table : pipeline_.plugins)
+  for (const PluginTable& table : pipeline_.plugins) {
     if (std::find(known.begin(), known.end(), table.name) == known.end())
       return fail(
           Code::bad_argument, table.where,
           "plugin." + table.name + ": no such plugin is installed; " + suggest_name(table.name, known));
+    MORTISE_CHECK(check_table_keys(table));
+  }
+  return {};
+}
+
+Result<void> Parts::check_table_keys(const PluginTable& table) const {
+  std::vector<const Params*> owners;
+  for (const Held& held : held_)
+    if (held.instance == table.name) owners.push_back(&held.loaded->params);
+  for (const RawEntry& entry : table.entries) {
+    const bool is_known = std::any_of(owners.begin(), owners.end(),
+                                      [&](const Params* owner) { return owner->find(entry.key) != nullptr; });
+    if (owners.empty() || is_known) continue;
+    // The part with most parameters has the likeliest nearest name.
+    const Params* owner =
+        *std::max_element(owners.begin(), owners.end(),
+                          [](const Params* a, const Params* b) { return a->list.size() < b->list.size(); });
+    auto checked = check_table(*owner, "plugin." + table.name, {entry}, pipeline_.folder);
+    if (!checked) return pass(checked.error());
+  }
   return {};
 }
 

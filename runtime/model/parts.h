@@ -43,7 +43,8 @@ class Parts {
   /// Names of the installed parts of a kind, the host's own first, each by name.
   std::vector<std::string> names(std::string_view kind) const;
   bool is_shipped(std::string_view kind, std::string_view name) const;
-  /// Every table [plugin.NAME] must be of an installed part.
+  /// Every table [plugin.NAME] must be of an installed part, and every key of a part in use. Called when all
+  /// are made: parts of several kinds may share a name and so a table.
   Result<void> check_tables() const;
   /// Declared parameters of an instance's part.
   const Params& params(const Provider& provider) const;
@@ -55,6 +56,7 @@ class Parts {
   Parts(const Pipeline& pipeline, Log& log);
   Result<const Provider*> load(const PluginFile& file, std::string_view kind, const std::string& name,
                                const std::string& instance);
+  Result<void> check_table_keys(const PluginTable& table) const;
   bool is_own(const PluginFile& file) const { return file.path.starts_with(own_folder_); }
 
   const Pipeline& pipeline_;
