@@ -1,6 +1,6 @@
 """The examples as their readers would build them: out of tree, against nothing but an installed SDK.
 
-usage: out_of_tree_test.py [EXAMPLE...]
+usage: out_of_tree_test.py
 
 Thread rule: one thread. Flow: run by CTest. Installs the SDK into an empty prefix, copies each example elsewhere,
 builds it there in an environment that knows only the prefix, puts the plugin into a folder, and lets the host's binary,
@@ -18,6 +18,7 @@ import tempfile
 SOURCE = pathlib.Path(os.environ['MORTISE_SOURCE'])
 BUILD = pathlib.Path(os.environ['MORTISE_BUILD'])
 MORTISE = pathlib.Path(os.environ['MORTISE_BIN'])
+MODEL = SOURCE / 'tests/data/fixtures/gguf/llama-f16.gguf'
 # Sanitized hosts load sanitized plugins only where the runtime comes first; an author's compiler knows none of that.
 CLEAN = {'PATH': '/usr/bin:/bin', 'HOME': '/nonexistent', 'LC_ALL': 'C.UTF-8'}
 
@@ -52,15 +53,52 @@ def check_listed(folder, kind, name):
     assert [(row['kind'], row['name']) for row in rows] == [(kind, name)], rows
 
 
+def answer(pipeline, folder, *requests, text=None, options=()):
+    """What `mortise run` prints for these requests (JSON lines) or this text; its output lines."""
+    given = text if text is not None else ''.join(json.dumps(request) + '\n' for request in requests)
+    out = run(MORTISE, 'run', pipeline, '--plugins', folder, *options, input=given)
+    return out.splitlines() if text is not None else [json.loads(line) for line in out.splitlines()]
+
+
+def use_sampler(folder, place):
+    """top_a, named in TOML and set per request, cuts what it says: p >= a * p_max^2."""
+    pipeline = place / 'pipeline.toml'
+    pipeline.write_text(f'[model]\npath = "{MODEL}"\n[use]\nfrontend = ["stdio"]\nsampler = ["temperature", "top_a"]\n'
+                        '[plugin.stdio]\nmode = "jsonl"\n')
+
+    def below(top_a):
+        requests = [{'id': seed, 'prompt': 'the cat', 'max_tokens': 1, 'temperature': 1, 'seed': seed,
+                     'top_logprobs': 1, 'top_a': top_a} for seed in range(40)]
+        drawn = [line['logprobs'][0] for line in answer(pipeline, folder, *requests) if line['logprobs']]
+        assert len(drawn) > 30, f'only {len(drawn)} of 40 requests drew a token'
+        return sum(token['logprob'] < 2 * token['top'][0][1] - 1e-4 for token in drawn)
+    assert below(0.0) > 0 and below(1.0) == 0, (below(0.0), below(1.0))
+    bad, = answer(pipeline, folder, {'id': 1, 'prompt': 'x', 'top_a': 1.5})
+    assert bad['finish_reason'] == 'error' and bad['error']['param'] == 'top_a', bad
+
+
+def use_frontend(folder, place):
+    """lines, put in the place of stdio by --set, continues each line."""
+    pipeline = place / 'lines.toml'
+    pipeline.write_text(f'[model]\npath = "{MODEL}"\n[defaults]\nmax_tokens = 3\n[plugin.lines]\nmark = "> "\n')
+    lines = answer(pipeline, folder, text='the cat\nsat', options=['--set', 'use.frontend=["lines"]'])
+    assert sum(line.startswith('> ') for line in lines) == 2, lines
+
+
+EXAMPLES = [('sampler-c', 'sampler', 'top_a', use_sampler), ('frontend-lines', 'frontend', 'lines', use_frontend)]
+
+
 def main():
     before = hashlib.sha256(MORTISE.read_bytes()).hexdigest()
     with tempfile.TemporaryDirectory() as text:
         place = pathlib.Path(text).resolve()
         prefix = place / 'prefix'
         run('cmake', '--install', BUILD, '--prefix', prefix, '--component', 'sdk')
-        for name, kind, plugin in (('sampler-c', 'sampler', 'top_a'), ('frontend-lines', 'frontend', 'lines')):
-            check_listed(build(name, place, prefix), kind, plugin)
-            print(f'{name}: built against the prefix and listed')
+        for name, kind, plugin, use in EXAMPLES:
+            folder = build(name, place, prefix)
+            check_listed(folder, kind, plugin)
+            use(folder, place)
+            print(f'{name}: built against the prefix, listed and used')
     assert hashlib.sha256(MORTISE.read_bytes()).hexdigest() == before, "the host's binary changed"
 
 
