@@ -124,6 +124,16 @@ mortise::RunOptions run_options(const Arguments& arguments) {
   return {arguments.plugin_folders, arguments.rest, arguments.started_ns};
 }
 
+// --help behind a pipeline: what its plugins can be told.
+std::string plugin_help(Arguments arguments) {
+  if (arguments.model.empty()) arguments.model = "MODEL";  // help opens none
+  const auto pipeline = read_pipeline(arguments);
+  mortise::Log log;
+  const auto help = pipeline ? mortise::pipeline_help(*pipeline, run_options(arguments), log)
+                             : mortise::Result<std::string>();
+  return help ? *help : "";
+}
+
 int run_run(const Arguments& arguments) {
   const auto pipeline = read_pipeline(arguments);
   if (!pipeline) return print_error(pipeline.error());
@@ -195,7 +205,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return print_result(app.help(), kDone);
+    const bool named = !arguments.pipeline.pipeline.empty();
+    return print_result(app.help() + (named ? plugin_help(arguments) : ""), kDone);
   } catch (const CLI::ParseError& error) {
     return print_error(usage_error(error));
   }

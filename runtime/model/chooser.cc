@@ -58,6 +58,8 @@ Result<void> Chooser::check_filters(const std::vector<std::string>& formats) con
     const mortise_op_claim* const* claims = p.table<mortise_ops>().claims(p.self, &count);
     for (uint32_t i = 0; i < count; ++i) ids.emplace_back(without_revision(claims[i]->op));
   }
+  std::sort(plugins.begin(), plugins.end());
+  plugins.erase(std::unique(plugins.begin(), plugins.end()), plugins.end());
   const auto known = [](const std::vector<std::string>& all, std::string_view name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
