@@ -24,6 +24,8 @@ class TestMetadata {
   std::vector<std::string>& strings(const std::string& key) { return values_.at(key).texts; }
   std::vector<int64_t>& integers(const std::string& key) { return values_.at(key).integers; }
 
+  /// Valid until the key is set again.
+  std::optional<mortise_meta> get(std::string_view key) const;
   Result<std::unique_ptr<Tokenizer>> load() const;
   /// As load(), but a test failure where it fails.
   std::unique_ptr<Tokenizer> must_load() const;
@@ -36,7 +38,6 @@ class TestMetadata {
     std::vector<std::string> texts;
     mutable std::vector<mortise_str> views;
   };
-  std::optional<mortise_meta> get(std::string_view key) const;
 
   std::map<std::string, Value, std::less<>> values_;
 };

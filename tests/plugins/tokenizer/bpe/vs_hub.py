@@ -1,15 +1,14 @@
 """The tokenizer against the package `tokenizers` (PyPI) over random Unicode text, for every pre-tokenizer.
 
 usage: vs_hub.py DRIVER FIXTURES [SEED]
-Exits 77 (skipped) where the package is not installed. Characters are those assigned in Unicode 14, PCRE2's
-version; the package knows later ones and splits those otherwise. Its form C is of an older version than
-utf8proc's, so marks and composed characters are those of Unicode 3.2.
+Exits 77 (skipped) where the package is not installed.
 """
 import json
 import random
 import subprocess
 import sys
-import unicodedata
+
+from random_text import random_text
 
 try:
     from tokenizers import Regex, Tokenizer, pre_tokenizers
@@ -18,37 +17,12 @@ except ImportError:
     sys.exit(77)
 
 TEXTS = 4000
-DATABASE = unicodedata if unicodedata.unidata_version.startswith("14.") else unicodedata.ucd_3_2_0
-BLANKS = " \t\n\r\x0b\x0c\x1c\x85\xa0\u1680\u180e\u2003\u200b\u2028\u2029\u202f\u205f\u3000\ufeff"
-DIGITS = "0123456789²¼Ⅷ٣५㊿"
-MARKS = "\u0300\u0301\u0316\u0327\u0338\u05b0\u093c\u3099\u1161\u11a8"
-BASES = "aeiouAEnÅéñकがㄱ가"
-WORDS = ["the", " the", "'s", "'LL", "'ſ", "don't", "I'VE", "return", "    ", "\n\n", "\r\n", "世界", "สวัสดี",
-         "привет", "😀", "👩‍👩‍👧", "...", "==", " !=", "<|", "|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>",
-         "<think>", "<tool_call>", "<|im_end", "100", "3.14", "$5", "~~", "`x`", "^", "+1"]
 # What "default" means, as the files' own four patterns in their order.
 DEFAULT = [r"[\p{P}\$\+<=>\^~\|]+",
            r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
            r"\p{N}+", r"[0-9][0-9][0-9]"]
 RUNS = [("bpe-gpt2", "gpt-2"), ("tiny-bpe", "gpt-2"), ("smollm2", "smollm"), ("bpe-qwen2", "qwen2"),
         ("bpe-llama3", "llama-bpe"), ("bpe-gpt2", "default")]
-
-
-def assigned(rng):
-    while True:
-        point = rng.choice([rng.randrange(0x80), rng.randrange(0x3000), rng.randrange(0x110000)])
-        char = chr(point)
-        plain = DATABASE.combining(char) == 0 and DATABASE.normalize("NFD", char) == char
-        known = DATABASE if plain else unicodedata.ucd_3_2_0
-        if known.category(char) not in ("Cn", "Cs"):
-            return char
-
-
-def random_text(rng):
-    kinds = [lambda: rng.choice(WORDS), lambda: rng.choice(BLANKS) * rng.randint(1, 3), lambda: assigned(rng),
-             lambda: rng.choice(DIGITS), lambda: rng.choice(BASES) + rng.choice(MARKS) * rng.randint(0, 2),
-             lambda: rng.choice(MARKS), lambda: chr(rng.randrange(0x20, 0x7F)) * rng.randint(1, 4)]
-    return "".join(rng.choice(kinds)() for _ in range(rng.randint(1, 25)))
 
 
 def hub_tokenizer(path, pre):
