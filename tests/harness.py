@@ -43,6 +43,13 @@ def jsonl(model, requests, *args, config="jsonl", timeout=300, **sets):
     return out
 
 
+def block_bytes(model, **sets):
+    """Bytes of a KV block of 16 tokens, as explain says."""
+    run = mortise("explain", "jsonl", "-m", model, *settings(**sets), "--json")
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)["memory"]["kv_bytes_per_token"] * 16
+
+
 class Checks:
     """Counts failures, so that a test shows all of them; `done` ends the process."""
 

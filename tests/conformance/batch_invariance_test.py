@@ -5,7 +5,7 @@ import itertools
 import random
 import sys
 
-from harness import SMOLLM2, Checks, fixture, jsonl
+from harness import SMOLLM2, Checks, block_bytes, fixture, jsonl
 
 SEED = 20260
 
@@ -58,8 +58,7 @@ if sys.argv[1] == "tiny":
             if cache == "true" and batch == 2:
                 checks.that(any(a["usage"]["cached_tokens"] for a in got.values()), name, "nothing came from the cache")
         # Preemption: a pool that holds a few sequences at a time.
-        block = {"f32": 2, "f16": 1}[dtype] * 16384
-        got = jsonl(model, requests_of(prompts), kv__memory=12 * block, engine__max_sequences=7, **fixed,
+        got = jsonl(model, requests_of(prompts), kv__memory=12 * block_bytes(model, **fixed), engine__max_sequences=7, **fixed,
                     model__context=120)
         compare(checks, f"{name} {attention} {dtype} preempted", want, got)
     other = alone(fixture("llama-q8_0")[0], prompts)
