@@ -26,7 +26,7 @@ class PartInstance {
   void* self() const { return self_; }
   const mortise_part& part() const { return *part_; }
   const Values& values() const { return values_; }
-  /// "sampler:top_p"
+  /// "kind:name"
   const std::string& name() const { return name_; }
   /// The kind's functions; T is the struct of the part's interface id, which the loader has matched.
   template <class T>

@@ -72,7 +72,7 @@ class Chooser {
   std::vector<Dropped> dropped_;
 };
 
-/// "gguf.q4_1/1" -> "gguf.q4_1".
+/// "family.name/1" -> "family.name".
 std::string_view without_revision(std::string_view id);
 
 }  // namespace mortise

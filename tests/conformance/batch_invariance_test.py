@@ -58,7 +58,8 @@ if sys.argv[1] == "tiny":
             if cache == "true" and batch == 2:
                 checks.that(any(a["usage"]["cached_tokens"] for a in got.values()), name, "nothing came from the cache")
         # Preemption: a pool that holds a few sequences at a time.
-        got = jsonl(model, requests_of(prompts), kv__memory=12 * block_bytes(model, **fixed), engine__max_sequences=7, **fixed,
+        got = jsonl(model, requests_of(prompts), kv__memory=12 * block_bytes(model, **fixed),
+                    engine__max_sequences=7, **fixed,
                     model__context=120)
         compare(checks, f"{name} {attention} {dtype} preempted", want, got)
     other = alone(fixture("llama-q8_0")[0], prompts)

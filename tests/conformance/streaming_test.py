@@ -1,4 +1,4 @@
-"""Streaming and stop strings to the letter: a model that replays tokens (tests/plugins/scripted) with a real tokenizer."""
+"""Streaming and stop strings to the letter: a model that replays tokens (tests/plugins/scripted), a real tokenizer."""
 import json
 import os
 import pathlib
@@ -61,7 +61,8 @@ for script, stops, want, finish in (
         ("aaab", ["aab"], "a", "stop"),
         ("one\ntwo", ["\n"], "one", "stop")):
     joined, final, _ = say(tokenize(script)[0]["ids"], stop=stops)
-    checks.that(joined == want and final["finish_reason"] == finish, script, stops, repr(joined), final["finish_reason"])
+    checks.that(joined == want and final["finish_reason"] == finish, script, stops, repr(joined),
+                final["finish_reason"])
 
 # A stop string given as text, and one that begins at the very start.
 joined, final, _ = say(tokenize("stop here")[0]["ids"], stop="stop")

@@ -1,5 +1,6 @@
-"""Comparison with golden rows: the fixtures' tolerance table (tests/data/fixtures/README.md). Flow: imported by the golden
-tests."""
+"""Comparison with golden rows: the fixtures' tolerance table (tests/data/fixtures/README.md).
+
+Flow: imported by the golden tests."""
 
 F32 = {"logits": 1e-3, "argmax": 1.0}
 F16 = {"logits": 3e-2, "argmax": 0.97}
@@ -45,7 +46,8 @@ def check_cases(checks, name, answers, cases, tolerance):
             checks.that(greedy["logprobs"][0]["top"][0][0] == case["top32_ids"][0], what, "top-1")
         if exact:
             checks.that(greedy["tokens"] == case["greedy16"], what, "greedy", greedy["tokens"], case["greedy16"])
-        checks.that(worst_difference(greedy, case) < tolerance["logits"], what, "logits", worst_difference(greedy, case))
+        worst = worst_difference(greedy, case)
+        checks.that(worst < tolerance["logits"], what, "logits", worst)
         if case["n"] > 1:
             checks.that(argmax_share(scored, case) >= tolerance["argmax"], what, "argmax", argmax_share(scored, case))
             checks.that(abs(mean_nll(scored) - case["mean_nll"]) < 10 * tolerance["logits"], what, "nll")

@@ -1,5 +1,5 @@
-"""Tiny GGUF models against the golden values of independent implementations, with f32 and f16 KV, through every attention
-plugin; and a planted fault that the comparison must catch."""
+"""Tiny GGUF models against the golden values of independent implementations, with f32 and f16 KV, through every
+attention plugin; and a planted fault that the comparison must catch."""
 import copy
 
 import compare

@@ -28,6 +28,8 @@ PLAIN_WORDS = {'bench', 'decoder', 'flash', 'naive', 'paged', 'reference', 'scri
 
 PRINTING = re.compile(r'(?<![\w:.>])(?:std::)?(?:v?printf|puts|putchar)\s*\(|\bstd(?:out|err)\b'
                       r'|std::c(?:out|err|log)\b')
+# Front ends, the program itself, and what stands between the host and a terminal.
+MAY_PRINT = ('plugins/frontend/', 'runtime/main', 'runtime/host/log.', 'runtime/host/progress.', 'examples/frontend')
 BANNED = [
     (re.compile(r'\bstd::w?regex\b|#\s*include\s*<regex>'), 'std::regex', 'use PCRE2 or a scanner: it is slow and its '
      'stack overflows'),
@@ -85,15 +87,22 @@ def check_name(name):
         yield 1, 'file name', 'use snake_case'
 
 
-def check_first_comment(name, text):
+def says_rules(root, name, text):
+    """True where the first comment says thread rule and flow, or names a header beside it that does."""
+    comment = re.sub(r'\s*\n\s*(?://|\*)?\s*', ' ', first_comment(text))
+    if 'Thread rule:' in comment and 'Flow:' in comment:
+        return True
+    beside = [root / pathlib.PurePath(name).with_name(header) for header in re.findall(r'\w+\.h\b', comment)]
+    return name.endswith('.cc') and any(path.is_file() and says_rules(root, path.name, path.read_text(encoding='utf-8'))
+                                        for path in beside)
+
+
+def check_first_comment(root, name, text):
     suffix = pathlib.PurePath(name).suffix
     if suffix in ('.h', '.cc', '.c'):
-        comment = re.sub(r'\s*\n\s*(?://|\*)?\s*', ' ', first_comment(text))
-        if not comment:
-            yield 1, 'first comment', 'begin with a comment: what it is, its thread rule, where it stands in the flow'
-        for part in ('Thread rule:', 'Flow:'):
-            if comment and part not in comment:
-                yield 1, 'first comment', f'say "{part} ..." in it'
+        if not says_rules(root, name, text):
+            yield 1, 'first comment', ('begin with what it is, "Thread rule: ..." and "Flow: ..."; a source may name '
+                                       'the header beside it that says them')
     elif suffix == '.py':
         if not re.match(r'(#!.*\n)?("""|#)', text):
             yield 1, 'first comment', 'begin with a docstring: what it is and how it is used'
@@ -147,7 +156,7 @@ def check_banned(name, text):
     for pattern, what, advice in BANNED:
         for match in pattern.finditer(code):
             yield line_at(code, match.start()), what, advice
-    if not name.startswith(('plugins/frontend/', 'runtime/main', 'examples/frontend')):
+    if not name.startswith(MAY_PRINT):
         for match in PRINTING.finditer(code):
             yield line_at(code, match.start()), 'prints', "return it, or use the host's log"
 
@@ -173,7 +182,7 @@ def check_tree(root):
             text = (root / name).read_text(encoding='utf-8')
         except UnicodeDecodeError:
             continue  # data
-        for found in (*check_name(name), *check_sizes(name, text), *check_first_comment(name, text),
+        for found in (*check_name(name), *check_sizes(name, text), *check_first_comment(root, name, text),
                       *check_includes(root, name, text), *check_banned(name, text)):
             yield name, *found
         if name.startswith('runtime/'):
@@ -182,9 +191,9 @@ def check_tree(root):
                        f'{match.group(0)}: the host knows kinds, never a format, family or plugin')
         if name.startswith('tests/') and name.endswith('.cc'):
             for match in TEST_NAME.finditer(text):
-                if not re.fullmatch(r"[A-Za-z0-9 _:,.'-]+", match.group(1)):
+                if not re.fullmatch(r"[A-Za-z0-9 _:,.'+-]+", match.group(1)):
                     yield (name, line_at(text, match.start()), 'test name',
-                           f"{match.group(1)}: use letters, digits, blanks and _:,.'- only")
+                           f"{match.group(1)}: use letters, digits, blanks and _:,.'+- only")
 
 
 def main():

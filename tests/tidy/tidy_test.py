@@ -29,6 +29,7 @@ PLANTED = [
     ('runtime/host/CamelCase.cc', HEAD, 1, 'file name'),
     ('runtime/host/bare.cc', 'int x;\n', 1, 'first comment'),
     ('runtime/host/bare.h', '/* A part. Thread rule: pure. */\n', 1, 'first comment'),
+    ('runtime/host/bare.cc', '// A part: see absent.h.\n', 1, 'first comment'),
     ('tests/host/bare.py', 'import sys\n', 1, 'first comment'),
     ('sdk/cmake/bare.cmake', 'set(x y)\n', 1, 'first comment'),
     ('plugins/sampler/other/a.cc', HEAD + '#include "../top_k/top_k.h"\n', 2, 'include'),
@@ -59,6 +60,7 @@ PLANTED = [
 
 # What a careless rule would take for a violation.
 HARMLESS = [
+    ('runtime/host/a.cc', '// A part: its middle. Thread rule and flow: see part.h.\n'),
     ('runtime/host/a.cc', HEAD + '// never abort() or printf() here\nconst char* x = "std::cout";\n'),
     ('runtime/host/a.cc', HEAD + 'struct A {\n' + '  int f() { return 1; }\n' * 100 + '};\n'),
     ('runtime/host/a.cc', HEAD + 'constexpr int kTable[] = {\n' + '  1,\n' * 100 + '};\n'),

@@ -82,8 +82,8 @@ typedef struct mortise_linear {
   uint32_t (*act_tasks)(void* self, uint32_t claim, uint64_t m, uint64_t k, uint32_t workers);
   void (*act_prepare)(void* self, uint32_t claim, const float* x, uint64_t x_stride, uint64_t m, uint64_t k,
                       void* out, uint32_t task, uint32_t tasks);
-  /* [load, engine] The work of `m` rows of x: a function of its arguments alone, growing with m. Needs no data,
-   * so that explain knows the scratch before anything is packed. */
+  /* [load, engine] The work of `m` rows of x: a function of its arguments alone, growing with m. Needs no
+   * data, so that explain knows the scratch before anything is packed. */
   void (*plan)(void* self, uint32_t claim, const mortise_linear_desc* desc, uint64_t m, uint32_t workers,
                mortise_plan* out);
   /* [worker] One task of the plan. */

@@ -1,6 +1,5 @@
-// What every attention plugin must do, as functions over its table: float64, batches, chunks, layouts,
-// faults. Thread rule: test threads only. Flow: each plugin's test program calls these with its own
-// instances.
+// What every attention plugin must do, as functions over its table: float64, batches, chunks, layouts, faults.
+// Thread rule: test threads only. Flow: each plugin's test program calls these with its own instances.
 #pragma once
 #include <mortise/cpp/half.h>
 

@@ -99,7 +99,7 @@ TEST_CASE("loader catalog: folders that cannot be listed") {
   CHECK(own->refused.empty());
 }
 
-TEST_CASE("loader catalog: the order is options, variable, own tree; an empty entry is no folder") {
+TEST_CASE("loader catalog: the order is options, variable, own tree, and an empty entry is no folder") {
   REQUIRE(::setenv("MORTISE_PLUGINS", "/one::/two:", 1) == 0);
   const auto folders = plugin_folders({"/zero"});
   ::unsetenv("MORTISE_PLUGINS");

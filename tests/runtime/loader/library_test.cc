@@ -1,5 +1,6 @@
 // Loading: what is refused inside dlopen and after it, and that plugins do not touch each other.
-// Thread rule: one thread. What is loaded stays in this process, so tests load copies of their own.
+// Thread rule: one thread. Flow: Library over files as a build or a fault leaves them. What is loaded stays
+// in this process, so tests load copies of their own.
 #include "loader/library.h"
 
 #include <dlfcn.h>

@@ -139,7 +139,7 @@ TEST_CASE("bpe load: limits are named") {
   check_bad(metadata, kTokens, "is empty");
 }
 
-TEST_CASE("bpe load: equal and empty tokens are no fault; the first of equals encodes, all decode") {
+TEST_CASE("bpe load: equal and empty tokens are no fault, the first of equals encodes, all decode") {
   TestMetadata metadata = byte_vocabulary({"ab", "ab", "", "a"}, {"a b"});
   const auto tokenizer = metadata.must_load();
   CHECK(encode(*tokenizer, "ab a") == std::vector<int32_t>{256, 32, 97});
