@@ -44,6 +44,8 @@ Json report(const PluginFile& file, const HostOffer& offer) {
 [[noreturn]] void run_child(const PluginFile& file, const HostOffer& offer, int pipe_out) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 0);  // no core file
+  // A crash must end the child by its signal: handlers of the host (a sanitizer has some) would hide which.
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) std::signal(signal, SIG_DFL);
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
   const std::string text = report(file, offer).dump(-1, ' ', false, Json::error_handler_t::replace);
