@@ -25,6 +25,11 @@ __attribute__((noinline)) void* operator new(size_t size) {
   if (live_bytes > peak_bytes) peak_bytes = live_bytes;
   return memory;
 }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  void* memory = std::malloc(size);
+  if (memory != nullptr) live_bytes += malloc_usable_size(memory);
+  return memory;
+}
 __attribute__((noinline)) void operator delete(void* memory) noexcept {
   live_bytes -= malloc_usable_size(memory);
   std::free(memory);
