@@ -30,7 +30,7 @@ for dtype, allowed in (("f32", 1e-2), ("f16", 5e-2)):
 text = pathlib.Path("/usr/share/common-licenses/GPL-3")
 run = mortise("run", "perplexity", "-m", model, *settings(
     plugin__perplexity__text=str(text), plugin__perplexity__tokens=2048, plugin__perplexity__output="json",
-    kv__dtype="f32"), timeout=900)
+    kv__dtype="f32", model__context=1024), timeout=900)
 checks.that(run.returncode == 0 and run.stderr == "", "perplexity", run.stderr)
 got, want = json.loads(run.stdout), golden["gpl3_nll"]
 checks.that(got["tokens"] == want["tokens"], "tokens", got)
