@@ -100,7 +100,7 @@ TEST_CASE("bench: the sequences beside the last one run on until it is done, the
 TEST_CASE("bench: a table for people") {
   BenchSession session;
   session.start({{"decode:64"}, 3, false});
-  CHECK(session.hear() == "test                    tokens  median t/s    best t/s");
+  CHECK(session.hear() == "test                    tokens  median t/s    best t/s  ms a step  outside plugins");
   CHECK(session.hear() == "decode:64                   64       100.0       100.0");
   CHECK(session.finish());
 }
