@@ -21,6 +21,12 @@ Result<std::unique_ptr<Parts>> Parts::make(const Pipeline& pipeline, const std::
   out->services_.log = &log;
   out->services_.pool = &pool;
   out->services_.files = &files;
+  out->services_.open_library = [self = out.get()](std::string_view id,
+                                                   std::string_view name) -> Result<void*> {
+    auto plugin = self->loaded_.find(id);
+    if (plugin == self->loaded_.end()) return fail(Code::internal, std::string(id), "is no loaded plugin");
+    return open_private_library(*plugin->second, name);
+  };
   return out;
 }
 
@@ -59,6 +65,7 @@ Result<const Provider*> Parts::use(std::string_view kind, const Use& use) {
 Result<const Provider*> Parts::load(const PluginFile& file, std::string_view kind, const std::string& name,
                                     const std::string& instance) {
   MORTISE_TRY(plugin, load_plugin(file, offer_));
+  loaded_[plugin->manifest.id] = plugin;
   const LoadedPart* part = plugin->find(kind, name);
   if (part == nullptr)
     return fail(Code::bad_argument, file.path, "offers no " + std::string(kind) + " '" + name + "'");

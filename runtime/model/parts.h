@@ -5,6 +5,7 @@
 #include <mortise/cpp/result.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -65,6 +66,7 @@ class Parts {
   Catalog catalog_;
   std::string own_folder_;  // with a slash at its end
   HostServices services_;
+  std::map<std::string, const LoadedPlugin*, std::less<>> loaded_;  // by plugin id
   std::deque<Held> held_;
 };
 

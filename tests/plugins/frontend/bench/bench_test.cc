@@ -100,8 +100,10 @@ TEST_CASE("bench: the sequences beside the last one run on until it is done, the
 TEST_CASE("bench: a table for people") {
   BenchSession session;
   session.start({{"decode:64"}, 3, false});
-  CHECK(session.hear() == "test                    tokens  median t/s    best t/s  ms a step  outside plugins");
-  CHECK(session.hear() == "decode:64                   64       100.0       100.0");
+  CHECK(session.hear() ==
+        "test                    tokens  median t/s    best t/s  ms a step  outside plugins");
+  CHECK(session.hear() ==
+        "decode:64                   64       100.0       100.0       0.00             0 us");
   CHECK(session.finish());
 }
 
