@@ -1,5 +1,5 @@
-"""Changes metadata of a GGUF v3 file: values of scalar keys, or their removal. A plain reader and writer of its own, so that
-tests do not depend on the code they test. Flow: imported by tests of damaged files."""
+"""Changes metadata of a GGUF v3 file: values of scalar keys, or their removal. A plain reader and writer of its own,
+so that tests do not depend on the code they test. Flow: imported by tests of damaged files."""
 import struct
 
 SIZES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -26,7 +26,7 @@ def skip(data, at, kind):
 
 
 def edited(data, changes):
-    """The file with `changes`: key -> new value (its type kept), or None to drop it. Tensor data moves with the alignment."""
+    """The file with `changes`: key -> new value (its type kept), or None to drop it. Data moves with the alignment."""
     version, tensors, keys = struct.unpack_from("<IQQ", data, 4)
     at, pairs = 24, []
     for _ in range(keys):

@@ -1,5 +1,5 @@
-"""Damaged GGUF files through the program: one line with file and offset, exit 1, at once, and never a signal; explain alone
-takes a file that ends after its header."""
+"""Damaged GGUF files through the program: one line with file and offset, exit 1, at once, and never a signal; explain
+alone takes a file that ends after its header."""
 import json
 import random
 import struct
@@ -68,5 +68,6 @@ for what, change, key in (
     path = folder / "edited.gguf"
     path.write_bytes(edited(good, change))
     out = mortise("run", "jsonl", "-m", path, stdin="")
-    checks.that(out.returncode == 1 and key in out.stderr and out.stderr.count("\n") == 1, what, out.returncode, out.stderr)
+    checks.that(out.returncode == 1 and key in out.stderr and out.stderr.count("\n") == 1, what, out.returncode,
+                out.stderr)
 checks.done()

@@ -1,4 +1,4 @@
-// What every attention plugin must do, as functions over its table: float64, batches, chunks, layouts, faults.
+// What every attention plugin must do, by its table: float64, batches, chunks, layouts, faults.
 // Thread rule: test threads only. Flow: each plugin's test program calls these with its own instances.
 #pragma once
 #include <mortise/cpp/half.h>
@@ -197,5 +197,4 @@ inline void check_planted_faults(const Subject& subject) {
   out.back() = std::nextafter(out.back(), 10.0f);
   CHECK_FALSE(same_bits(out, cache.out(0)));
 }
-
 }  // namespace mortise_test
