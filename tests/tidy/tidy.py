@@ -53,9 +53,10 @@ def files_of(root):
     if listed is not None and listed.returncode == 0:
         names = [name for name in listed.stdout.split('\0') if name]
     else:
-        names = [str(path.relative_to(root)) for path in root.rglob('*') if path.is_file()]
+        names = [str(path.relative_to(root)) for path in root.rglob('*') if path.is_file() or path.is_symlink()]
     skip = re.compile(r'^(build|models|\.git)/|(^|/)__pycache__/')
-    return sorted(name for name in set(names) if not skip.match(name) and (root / name).is_file())
+    return sorted(name for name in set(names) if not skip.match(name) and
+                  ((root / name).is_file() or (root / name).is_symlink()))
 
 
 def line_at(text, position):
@@ -176,6 +177,9 @@ def check_tree(root):
             yield plugin, 1, 'plugin readme', 'write README.md: what it is, its limits, its trust'
     for name in names:
         yield from ((name, *found) for found in check_top(name))
+        if (root / name).is_symlink():
+            yield name, 1, 'link', 'commit the file itself: a link may lead out of the tree'
+            continue
         if name.startswith(EXEMPT) or name.endswith('.inc'):
             continue
         try:

@@ -106,6 +106,9 @@ def main():
     for name, text in HARMLESS:
         found = violations({name: text})
         assert not found, f'{name}: harmless, found {found}\n{text[:200]}'
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, 'docs').symlink_to('/')
+        assert [rule for *_, rule, _ in tidy.check_tree(pathlib.Path(folder))] == ['link']
     lengths = list(cpp_text.functions(HEAD + 'int a() { return 1; }\n\nvoid b() noexcept\n    {\n  c([] {\n  });\n}\n'))
     assert lengths == [(2, 1), (4, 5)], lengths
     print(f'{len(PLANTED)} planted violations caught, {len(HARMLESS)} harmless texts passed over')
