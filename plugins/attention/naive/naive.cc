@@ -15,7 +15,7 @@ constexpr uint64_t kTaskWork = 200'000;  // multiply-adds of a task
 constexpr uint32_t kTokens = MORTISE_KV_BLOCK_TOKENS;
 
 const mortise_kv_layout* const* layouts(void*, uint32_t* count) {
-  return mortise::float_layouts<kFeatures>(count);
+  return mortise::float_layouts<kFeatures, mortise::KvTier::reference>(count);
 }
 
 mortise_status accepts(void*, uint32_t, const mortise_attention_layer* layer, mortise_error* error) {

@@ -18,12 +18,17 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
 
   constexpr uint64_t kv_bytes(KvType type) { return type == KvType::f32 ? 4 : 2; }
 
-  /// The layouts "f32", "f16" and "bf16" with the given feature bits, in the order of KvType.
-  template <uint64_t features>
+  enum class KvTier { tuned, portable, reference };
+
+  /// The layouts "f32", "f16" and "bf16" with the given feature bits and tier, in the order of KvType.
+  template <uint64_t features, KvTier tier>
   const mortise_kv_layout* const* float_layouts(uint32_t * count) {
-    static constexpr mortise_kv_layout kF32 = {sizeof(mortise_kv_layout), 1, "f32", "cpu", features};
-    static constexpr mortise_kv_layout kF16 = {sizeof(mortise_kv_layout), 1, "f16", "cpu", features};
-    static constexpr mortise_kv_layout kBf16 = {sizeof(mortise_kv_layout), 1, "bf16", "cpu", features};
+    static constexpr const char* kTier = tier == KvTier::tuned      ? "tuned"
+                                         : tier == KvTier::portable ? "portable"
+                                                                    : "reference";
+    static constexpr mortise_kv_layout kF32 = {sizeof(kF32), 1, "f32", "cpu", features, kTier};
+    static constexpr mortise_kv_layout kF16 = {sizeof(kF16), 1, "f16", "cpu", features, kTier};
+    static constexpr mortise_kv_layout kBf16 = {sizeof(kBf16), 1, "bf16", "cpu", features, kTier};
     static constexpr const mortise_kv_layout* kAll[] = {&kF32, &kF16, &kBf16};
     *count = kKvTypes;
     return kAll;

@@ -7,10 +7,10 @@
 // or the base build would run instructions that the processor lacks. Kernel files include this header and no
 // other C++ header for the same reason.
 #pragma once
+#include <mortise/cpp/unroll.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MORTISE_INLINE inline __attribute__((always_inline))
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are never passed between object files
 
 namespace mortise::lanes {
@@ -38,21 +38,6 @@ struct I32 {
   IVec v[kParts];
 };
 
-/// MORTISE_REPEAT(n, i, ..): statements with the constant i = 0..n-1, without a loop. Compilers keep an array
-/// in registers only where every index is a constant, and unroll loops too late for that.
-template <int value>
-struct Constant {
-  constexpr operator int() const { return value; }
-};
-template <int count, class Body>
-MORTISE_INLINE void repeat(const Body& body) {
-  if constexpr (count > 0) {
-    repeat<count - 1>(body);
-    body(Constant<count - 1>());
-  }
-}
-#define MORTISE_REPEAT(count, i, ...) \
-  repeat<count>([&](auto i) __attribute__((always_inline)) { __VA_ARGS__; })
 #define MORTISE_EACH(...) MORTISE_REPEAT(kParts, p, __VA_ARGS__)
 
 #define MORTISE_LANES_BINARY(T, op)                      \
