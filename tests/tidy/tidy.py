@@ -36,7 +36,7 @@ BANNED = [
     (re.compile(r'(?<![\w.>])(?:std::|::)?(?:abort|exit|quick_exit|terminate)\s*\('), 'ends the process',
      'return an error; only main ends the process'),
     (re.compile(r'\busing\s+namespace\s+std\b'), 'using namespace std', 'write std::'),
-    (re.compile(r'\b(?:strcpy|strcat|sprintf|gets|strtok|atoi|atol|atof)\s*\('), 'unsafe call',
+    (re.compile(r'\b(?:strcpy|strcat|sprintf|gets|strtok)\s*\('), 'unsafe call',
      'use a bounded form that reports errors'),
 ]
 UNFINISHED = re.compile(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X|HA' r'CK)\b')

@@ -43,7 +43,7 @@ PLANTED = [
     ('plugins/sampler/top_k/a.cc', HEAD + 'void f() { std::abort(); }\n', 2, 'ends the process'),
     ('runtime/host/a.cc', HEAD + 'void f() { exit(1); }\n', 2, 'ends the process'),
     ('runtime/host/a.cc', HEAD + 'using namespace std;\n', 2, 'using namespace std'),
-    ('runtime/host/a.cc', HEAD + 'int f(char* x) { return atoi(x); }\n', 2, 'unsafe call'),
+    ('runtime/host/a.cc', HEAD + 'void f(char* x) { strcpy(x, y); }\n', 2, 'unsafe call'),
     ('runtime/host/a.cc', HEAD + 'void f() { std::cout << 1; }\n', 2, 'prints'),
     ('plugins/sampler/top_k/a.cc', HEAD + 'void f() { printf("x"); }\n', 2, 'prints'),
     ('plugins/sampler/top_k/a.cc', HEAD + 'void f() { fputs("x", stderr); }\n', 2, 'prints'),
