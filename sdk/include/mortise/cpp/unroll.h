@@ -22,7 +22,7 @@ MORTISE_INLINE void repeat(const Body& body) {
   }
 }
 #define MORTISE_REPEAT(count, i, ...) \
-  repeat<count>([&](auto i) __attribute__((always_inline)) { __VA_ARGS__; })
+  ::mortise::lanes::repeat<count>([&](auto i) __attribute__((always_inline)) { __VA_ARGS__; })
 
 }  // namespace
 }  // namespace mortise::lanes
