@@ -32,9 +32,24 @@ void Control::raise(Wish wish, uint32_t deadline_ms) {
   Wish before = wish_.load();
   while (before < wish && !wish_.compare_exchange_weak(before, wish)) {
   }
+  wake();
+}
+
+void Control::wake() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written =
       write(wake_fd_, &one, sizeof(one));  // a full counter wakes as well
+}
+
+void Control::interrupt() {
+  interrupted_ = true;
+  wake();
+}
+
+bool Control::take_interrupt() {
+  uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
+  return interrupted_.exchange(false);
 }
 
 int Control::drain_left_ms() const {

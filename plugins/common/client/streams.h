@@ -20,21 +20,27 @@ class Control {
 
   void drain(uint32_t deadline_ms) { raise(Wish::drain, deadline_ms); }
   void stop() { raise(Wish::stop, 0); }
+  /// SIGINT, for a front end that has something to interrupt.
+  void interrupt();
 
   bool draining() const { return wish_.load() >= Wish::drain; }
   bool stopping() const { return wish_.load() == Wish::stop; }
   /// Milliseconds until a drain must be over; -1 where none was asked for.
   int drain_left_ms() const;
+  /// True once for every interrupt since the last call, many counting as one. Only this clears wake_fd.
+  bool take_interrupt();
   /// Readable once something was asked for; poll it beside what is waited for.
   int wake_fd() const { return wake_fd_; }
 
  private:
   enum class Wish { none, drain, stop };
   void raise(Wish wish, uint32_t deadline_ms);
+  void wake();
 
   int wake_fd_;
   std::atomic<Wish> wish_{Wish::none};
   std::atomic<int64_t> deadline_ns_{0};
+  std::atomic<bool> interrupted_{false};
 };
 
 constexpr size_t kLineBytesMax = 16 * 1024 * 1024;

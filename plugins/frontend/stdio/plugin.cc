@@ -5,38 +5,60 @@
 #include <mortise/frontend.h>
 #include <unistd.h>
 
+#include "chat.h"
+#include "editor.h"
 #include "jsonl.h"
+#include "screen.h"
+#include "text.h"
 
 namespace mortise::stdio {
 namespace {
 
-#define STDIO_PARAMS(MORTISE_PARAM) \
-  MORTISE_PARAM(choice, mode, "\"jsonl\"", "jsonl", config, "who is at the other end: a machine (jsonl)")
+#define STDIO_PARAMS(MORTISE_PARAM)                                                                          \
+  MORTISE_PARAM(choice, mode, "\"chat\"", "chat|text|jsonl", config,                                         \
+                "who is at the other end: a person (chat), a pipe (text), a machine (jsonl)")                \
+  MORTISE_PARAM(string, system, "\"\"", nullptr, config, "the system message of chat and text; empty: none") \
+  MORTISE_PARAM(bool, stats, "false", nullptr, config, "show time and speed after answers of chat and text")
 
 MORTISE_PARAMS(StdioParams, STDIO_PARAMS);
 
 class Stdio {
  public:
-  Stdio(Host, const StdioParams&) {}
+  Stdio(Host host, const StdioParams& params)
+      : host_(host), mode_(params.mode.value), system_(params.system.value), stats_(params.stats) {}
 
-  mortise_status run(const mortise_services& services, mortise_error* error) {
-    return guard(error, [&] { return run_jsonl(services, control_, STDIN_FILENO, STDOUT_FILENO); });
+  Result<void> run(const mortise_services& services) {
+    if (mode_ == "jsonl") return run_jsonl(services, control_, STDIN_FILENO, STDOUT_FILENO);
+    Screen screen(STDOUT_FILENO, [this](const std::string& line) { host_.log(MORTISE_LOG_WARNING, line); });
+    if (mode_ == "text") return run_text(services, {system_, stats_}, control_, STDIN_FILENO, screen);
+    const auto editor = make_editor(stdin, stdout, control_);
+    return run_chat(services, {system_, stats_}, control_, *editor, screen);
   }
   client::Control& control() { return control_; }
+  bool interrupt() {
+    if (mode_ == "jsonl") return false;
+    control_.interrupt();
+    return true;
+  }
 
  private:
+  const Host host_;
+  const std::string mode_, system_;
+  const bool stats_;
   client::Control control_;
 };
+
+Stdio& of(void* self) { return *static_cast<Stdio*>(self); }
 
 const mortise_frontend kTable = {
     sizeof(mortise_frontend),
     MORTISE_NEEDS_ENGINE,
     [](void* self, const mortise_services* services, mortise_error* error) {
-      return static_cast<Stdio*>(self)->run(*services, error);
+      return guard(error, [&] { return of(self).run(*services); });
     },
-    [](void* self, uint32_t deadline_ms) { static_cast<Stdio*>(self)->control().drain(deadline_ms); },
-    [](void* self) { static_cast<Stdio*>(self)->control().stop(); },
-    nullptr};
+    [](void* self, uint32_t deadline_ms) { of(self).control().drain(deadline_ms); },
+    [](void* self) { of(self).control().stop(); },
+    [](void* self) -> int32_t { return of(self).interrupt() ? 1 : 0; }};
 
 constexpr mortise_part kPart = make_part<Stdio, StdioParams>("frontend", "stdio", MORTISE_FRONTEND_ID,
                                                              "standard input and output", &kTable);

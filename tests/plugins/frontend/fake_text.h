@@ -18,8 +18,8 @@ class Text {
   size_t renders = 0;
 
   Text() {
-    table_ = {sizeof(mortise_text), 0,      this,    vocabulary, encode,  piece,
-              chat_template,        render, nullptr, nullptr,    nullptr, nullptr};
+    table_ = {sizeof(mortise_text), 0,      this,       vocabulary,  encode,        piece,
+              chat_template,        render, reader_new, reader_feed, reader_finish, reader_free};
   }
   const mortise_text* get() const { return &table_; }
 
@@ -85,6 +85,28 @@ class Text {
     emit(arg, mortise::str("<turn>"), 1);
     return MORTISE_OK;
   }
+
+  // A reader that holds text back until its end where that begins with '~', which marks reasoning.
+  struct Reader {
+    std::string held;
+  };
+  static mortise_status reader_new(void*, mortise_str, void** reader, mortise_error*) {
+    *reader = new Reader();
+    return MORTISE_OK;
+  }
+  static void reader_feed(void*, void* reader, mortise_str text, const uint32_t*, size_t,
+                          mortise_chat_read* read, void* arg) {
+    auto& held = static_cast<Reader*>(reader)->held;
+    if (text.size != 0 && text.data[0] == '~')
+      held += mortise::view(text).substr(1);
+    else if (text.size != 0)
+      read(arg, MORTISE_CHAT_CONTENT, text);
+  }
+  static void reader_finish(void*, void* reader, mortise_chat_read* read, void* arg) {
+    auto& held = static_cast<Reader*>(reader)->held;
+    if (!held.empty()) read(arg, MORTISE_CHAT_REASONING, mortise::str(held));
+  }
+  static void reader_free(void*, void* reader) { delete static_cast<Reader*>(reader); }
 
   mortise_text table_{};
 };
