@@ -124,7 +124,7 @@ TEST_CASE("chat: the oldest turns are dropped whole, the system message stays, a
   session.options.system = "S";
   session.engine.script = echo;
   session.start();
-  session.say("first question\nsecond\n");
+  session.say("first question\nsecond one!\n");
   CHECK(session.hear() == "A1");
   CHECK(session.hear() == "A2");
   session.say("third question, a longer one\n");
@@ -136,7 +136,7 @@ TEST_CASE("chat: the oldest turns are dropped whole, the system message stays, a
   CHECK(session.logged[0] ==
         "[62 of 80 tokens of context used; the oldest turns will be dropped, /reset begins anew]");
   CHECK(session.logged[1] ==
-        "[the context is full; dropped the oldest 2 turns: \"first question\", \"second\"]");
+        "[the context is full; dropped the oldest 2 turns: \"first question\", \"second one!\"]");
 }
 
 TEST_CASE("chat: an interrupt stops the answer and the chat goes on with what came") {
