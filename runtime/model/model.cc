@@ -48,7 +48,7 @@ Result<void> Model::build_graph() {
   hooks.op = [&](const mortise_op_desc& desc) -> Result<BuilderHooks::Op> {
     MORTISE_TRY(choice, chooser_->op(desc.op));
     const Provider& p = chooser_->ops_providers()[choice.provider];
-    if (seen.emplace(desc.op).second) parts_.rows.push_back({"ops", desc.op, p.plugin, choice.why});
+    if (seen.emplace(desc.op).second) parts_.rows.push_back({"ops", desc.op, p.name, choice.why});
     BuilderHooks::Op out{choice.provider, choice.claim, 0};
     mortise_error error = c_error();
     const mortise_status status =

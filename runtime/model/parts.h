@@ -22,7 +22,8 @@
 
 namespace mortise {
 
-/// A row of explain: what serves a kind, or an operation, and why.
+/// A row of explain: what serves a kind (`plugin` is its id), or an operation (`name` is the operation's id
+/// and `plugin` the name that pins use), and why.
 struct PartRow {
   std::string kind, name, plugin, why;
 };

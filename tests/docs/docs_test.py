@@ -1,6 +1,6 @@
-"""Runs what README and docs show: `sh` blocks as they stand (but for the two commands that install and test everything),
-`toml` blocks through explain, `cpp` and `cmake` blocks with a file name as a plugin outside the tree. A link to a file that
-is not there fails."""
+"""Runs what README and docs show: `sh` blocks as they stand (but for the two commands that install and test
+everything), `toml` blocks through explain, `cpp` and `cmake` blocks with a file name as a plugin outside the tree. A
+link to a file that is not there fails."""
 import os
 import pathlib
 import re

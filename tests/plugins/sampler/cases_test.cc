@@ -169,6 +169,21 @@ TEST_CASE("typical_p prefers the typical token to the likeliest") {
   REQUIRE(rare.back() == 25);
 }
 
+TEST_CASE("rows of one call do not see each other") {
+  for (const SamplerRig& sampler : active()) {
+    std::vector<SamplerRow> alone = {SamplerRow::dense(kUnit), SamplerRow::dense({1, 7, 7}),
+                                     SamplerRow::dense({-3, 0})};
+    alone[0].history = {0, 1};
+    std::vector<SamplerRow> together = alone;
+    for (SamplerRow& row : alone) row.apply(sampler);
+    SamplerRow::apply(sampler, {&together[0], &together[1], &together[2]});
+    for (size_t i = 0; i < alone.size(); ++i) {
+      REQUIRE(together[i].ids == alone[i].ids);
+      REQUIRE(together[i].logits == alone[i].logits);
+    }
+  }
+}
+
 TEST_CASE("odd logits never remove every candidate and never leave a likelier one out") {
   const std::vector<std::vector<float>> rows = {{-kInf, -kInf, -kInf},
                                                 {kNan, kNan, kNan},

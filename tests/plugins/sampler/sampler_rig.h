@@ -111,7 +111,23 @@ struct SamplerRow {
     return row;
   }
 
-  void apply(const SamplerRig& sampler) {
+  void apply(const SamplerRig& sampler) { apply(sampler, {this}); }
+
+  /// One call for all of `together`.
+  static void apply(const SamplerRig& sampler, const std::vector<SamplerRow*>& together) {
+    std::vector<mortise_sample_row> rows;
+    for (SamplerRow* row : together) rows.push_back(row->as_c(sampler));
+    std::vector<mortise_sample_row*> pointers;
+    for (mortise_sample_row& row : rows) pointers.push_back(&row);
+    mortise_error error{};
+    error.size = sizeof(error);
+    REQUIRE(sampler.table->apply(nullptr, pointers.data(), static_cast<uint32_t>(pointers.size()), &error) ==
+            MORTISE_OK);
+    for (size_t i = 0; i < rows.size(); ++i) together[i]->take(rows[i]);
+  }
+
+ private:
+  mortise_sample_row as_c(const SamplerRig& sampler) {
     mortise_sample_row row{};
     row.size = sizeof(row);
     row.flags = flags;
@@ -123,10 +139,10 @@ struct SamplerRow {
     row.history = history.data();
     row.history_count = static_cast<uint32_t>(history.size());
     row.prompt_count = prompt_count;
-    mortise_sample_row* rows[] = {&row};
-    mortise_error error{};
-    error.size = sizeof(error);
-    REQUIRE(sampler.table->apply(nullptr, rows, 1, &error) == MORTISE_OK);
+    return row;
+  }
+
+  void take(const mortise_sample_row& row) {
     REQUIRE(row.count >= 1);
     REQUIRE(row.count <= ids.size());
     ids.resize(row.count);

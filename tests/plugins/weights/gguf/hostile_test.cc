@@ -161,6 +161,18 @@ TEST_CASE("sizes whose product or byte length wraps are refused") {
   CHECK_FALSE(parse(w.bytes, true));
 }
 
+TEST_CASE("a size of 0 is refused at the size, also where it fits the data") {
+  Writer w;
+  w.counts(1, 0).tensor("t", {8, 0}, 0, 0).pad();
+  CHECK(refused(w.bytes).offset == w.fields[w.fields.size() - 3].at);
+}
+
+TEST_CASE("a count with its top bit set is called negative") {
+  Writer w;
+  w.counts(uint64_t{1} << 63, 0).pad();
+  CHECK(refused(w.bytes).message.find("tensor count is 9223372036854775808, a negative") == 0);
+}
+
 TEST_CASE("rows that are no whole number of blocks are refused at the type") {
   for (uint64_t row : {1, 31, 33, 255}) {
     Writer w;
