@@ -56,6 +56,13 @@ ApiError to_api(const Error& error, std::string_view id) {
   }
 }
 
+ApiError unrenderable(const Error& error) {
+  if (error.code == Code::no_memory || error.code == Code::io || error.code == Code::internal)
+    return to_api(error);
+  const bool names_spot = error.where.rfind("messages", 0) == 0;
+  return refuse(400, "invalid_value", error.text(), names_spot ? error.where : "messages");
+}
+
 ApiError too_long(const Error& error, size_t prompt_tokens, uint32_t context) {
   ApiError out = refuse(400, "context_length_exceeded", error.message, "messages");
   out.more =

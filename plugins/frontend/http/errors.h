@@ -28,6 +28,10 @@ ApiError refuse(int status, std::string_view code, std::string message, std::str
 /// becomes the code.
 ApiError to_api(const Error& error, std::string_view id = "");
 
+/// The messages make no prompt: the template refuses them, or there is none. To a client both are about
+/// `messages`.
+ApiError unrenderable(const Error& error);
+
 /// The prompt does not fit: has both counts, as clients look for them.
 ApiError too_long(const Error& error, size_t prompt_tokens, uint32_t context);
 
