@@ -12,9 +12,11 @@ constexpr std::string_view kRequest = R"({"messages": [
   {"role": "system", "content": "Be brief."},
   {"role": "user", "content": "  größer <|x|>\n\n2 < 3 "},
   {"role": "assistant", "content": null, "tool_calls": [
-    {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": [1, 2.5, null, true]}"}}]},
+    {"id": "c1", "type": "function",
+     "function": {"name": "f", "arguments": "{\"a\": [1, 2.5, null, true]}"}}]},
   {"role": "tool", "tool_call_id": "c1", "content": "{\"r\": 1e16}"}],
-  "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}],
+  "tools": [{"type": "function",
+             "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}],
   "n": 7, "f": -0.5, "s": "a,b c", "l": [3, 1, 2], "d": {"b": 1, "a": "x"}})";
 }
 

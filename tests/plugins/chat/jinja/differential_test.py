@@ -12,7 +12,12 @@ import sys
 
 import conversations
 import generator
-import reference
+
+try:
+    import reference
+except ImportError:
+    print("skipped: needs jinja2; pip install Jinja2, or apt-get install python3-jinja2")
+    sys.exit(77)
 
 HERE = pathlib.Path(__file__).parent
 # Where our engine leaves Python, with these errors: integers beyond 64 bits, complex numbers, and slices of what
