@@ -85,7 +85,27 @@ def use_frontend(folder, place):
     assert sum(line.startswith('> ') for line in lines) == 2, lines
 
 
-EXAMPLES = [('sampler-c', 'sampler', 'top_a', use_sampler), ('frontend-lines', 'frontend', 'lines', use_frontend)]
+def use_kernel(folder, place):
+    """The pinned kernel wins its format's weights, and its logits differ from the reference's by rounding at most."""
+    weights = MODEL.with_name('llama-q8_0.gguf')
+    common = ['-m', weights, '--plugins', folder]
+    pin = ['--set', 'kernels.pin={ "gguf.q8_0" = "q8_0-blocks" }']
+    plan = json.loads(run(MORTISE, 'explain', 'jsonl', *common, *pin, '--json'))
+    chosen = {row['plugin'] for row in plan['kernels'] if row['format'].startswith('gguf.q8_0')}
+    assert chosen == {'q8_0-blocks'}, plan['kernels']
+
+    def scores(*options):
+        request = json.dumps({'id': 1, 'prompt': 'the cat sat', 'max_tokens': 8, 'temperature': 0, 'top_logprobs': 20})
+        line = json.loads(run(MORTISE, 'run', 'jsonl', *common, *options, input=request + '\n'))
+        return [value for token in line['logprobs'] for _, value in token['top']]
+    ours = scores(*pin)
+    reference = scores('--set', 'kernels.pin={ "gguf.q8_0" = "reference" }')
+    worst = max(abs(a - b) for a, b in zip(ours, reference, strict=True))
+    assert ours != reference and worst < 1e-2, worst
+
+
+EXAMPLES = [('sampler-c', 'sampler', 'top_a', use_sampler), ('linear-q8_0', 'linear', 'q8_0-blocks', use_kernel),
+            ('frontend-lines', 'frontend', 'lines', use_frontend)]
 
 
 def main():
