@@ -53,7 +53,10 @@ class Connection {
 
   /// Requests one after the other, until one side has had enough.
   awaitable<void> run() {
-    while (!server_.is_draining && co_await wait_for_request()) {
+    while (!server_.is_draining) {
+      // Not behind the condition above with &&: GCC 12 awaits there whatever the left side says.
+      const bool has_more = co_await wait_for_request();
+      if (!has_more) break;
       Received got = co_await read();
       if (!got.request && !got.error) co_return;
       const Sent sent = co_await answer(std::move(got));
