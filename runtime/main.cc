@@ -64,7 +64,7 @@ void declare_folders(CLI::App& app, Arguments& arguments) {
   app.add_option("--plugins", arguments.plugin_folders,
                  "a folder of plugins, searched first; may be repeated")
       ->type_name("DIR")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
 }
 
@@ -95,7 +95,7 @@ void declare_pipeline(CLI::App& app, Arguments& arguments) {
   app.add_option("-m", arguments.model, "the model: a file, or a folder")->type_name("MODEL");
   app.add_option("--set", arguments.pipeline.sets, "replace a setting; may be repeated")
       ->type_name("KEY=VALUE")
-      ->expected(1)
+      ->allow_extra_args(false)  // else it swallows a question behind it
       ->take_all();
   declare_folders(app, arguments);
 }
