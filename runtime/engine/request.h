@@ -20,7 +20,6 @@ namespace mortise {
 
 class Channel;
 
-constexpr uint32_t kStopsMax = 16;
 constexpr size_t kStopBytesMax = 1024;
 constexpr size_t kParametersBytesMax = 1 << 20;  // JSON text of one request
 

@@ -11,7 +11,6 @@ namespace mortise::bench {
 
 constexpr uint64_t kTokensMax = 1'000'000;  // N and D of one test
 constexpr uint64_t kSequencesMax = 4096;
-constexpr int64_t kRoundsMax = 1000;
 
 struct Spec {
   enum class Kind { prefill, decode };

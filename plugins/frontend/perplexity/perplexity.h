@@ -11,8 +11,6 @@
 
 namespace mortise::perplexity {
 
-constexpr int64_t kWindowMax = 1 << 20;
-
 struct Options {
   int64_t window = 512;  ///< tokens; at least 2
   int64_t tokens = 0;    ///< of the text that are used; 0: all
