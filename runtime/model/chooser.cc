@@ -195,7 +195,7 @@ Result<Choice> Chooser::pick(std::vector<Row> rows, const Pin* pin, const std::s
       return fail(Code::bad_argument, pin->where,
                   "the pin of '" + pin->text() + "' to '" + pin->plugin + "' cannot hold for " + what + ": " +
                       why_not + "; remove the pin or name another plugin");
-    out.is_pinned = true;
+    out.pinned_at = pin->where;
     out.why = "pinned by '" + pin->text() + "'";
   } else {
     for (const Row& row : rows)

@@ -26,7 +26,7 @@ struct Candidate {
 struct Choice {
   uint32_t provider = 0;  // index into the providers
   uint32_t claim = 0;
-  bool is_pinned = false;
+  std::string pinned_at;  // where the pin stands that decided; empty: none did
   std::string why;
   std::vector<Candidate> candidates;
 };

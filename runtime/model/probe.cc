@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <tuple>
 
@@ -85,6 +86,19 @@ std::string compare(const Weight& weight, const std::vector<float>& w, const flo
   return "";
 }
 
+/// What is wrong with gathered rows, which a tied embedding is made of, or nothing.
+std::string gathers(const Weight& weight, void* handle, const std::vector<float>& w) {
+  const uint64_t k = weight.desc.k, n = w.size() / k;
+  std::vector<uint32_t> ids(n);
+  for (uint64_t i = 0; i < n; ++i) ids[i] = static_cast<uint32_t>(n - 1 - i);
+  std::vector<float> out(w.size());
+  weight.calls->unpack_rows(weight.provider->self, handle, ids.data(), n, out.data());
+  for (uint64_t i = 0; i < n; ++i)
+    if (std::memcmp(&out[i * k], &w[ids[i] * k], k * sizeof(float)) != 0)
+      return "row " + std::to_string(weight.desc.row0 + ids[i]) + " is gathered with other bits than decoded";
+  return "";
+}
+
 }  // namespace
 
 Result<std::string> probe_weight(const Weight& weight, const OpenModel& model) {
@@ -110,6 +124,7 @@ Result<std::string> probe_weight(const Weight& weight, const OpenModel& model) {
   const Run run{part, handle, x.data()};
   std::string wrong = compare(part, w, x.data(), 1, run.outputs(1));
   if (wrong.empty()) wrong = compare(part, w, x.data(), kProbeRows, run.outputs(kProbeRows));
+  if (wrong.empty() && (part.claim->features & MORTISE_LINEAR_UNPACK) != 0) wrong = gathers(part, handle, w);
   calls.unbind(self, handle);
   return wrong;
 }
@@ -125,8 +140,8 @@ Result<bool> probe_weights(const Weights& weights, const OpenModel& model, Choos
     if (wrong.empty()) continue;
     const std::string what = "linear plugin '" + w.provider->name + "' computes " + format +
                              " wrongly: tensor '" + std::string(view(w.desc.tensor->name)) + "', " + wrong;
-    if (w.choice.is_pinned)
-      return fail(Code::bad_argument, "kernels.pin", what + "; remove the pin or repair the plugin");
+    if (!w.choice.pinned_at.empty())
+      return fail(Code::bad_argument, w.choice.pinned_at, what + "; remove the pin or repair the plugin");
     log->warn(what + "; it is not used");
     chooser->drop({w.choice.provider, w.choice.claim, format, wrong});
     dropped = true;
