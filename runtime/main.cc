@@ -1,6 +1,7 @@
 // The program: arguments, signals, exit status; no logic.
 // Thread rule: [main]. Flow: command line -> one command -> its text on standard output, or one line of
 // error.
+#include <fcntl.h>
 #include <mortise/cpp/result.h>
 #include <mortise/plugin.h>
 #include <unistd.h>
@@ -55,8 +56,8 @@ int print_error(const Error& error) {
 }
 
 int print_result(const std::string& text, int status) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) == 0) return status;
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fflush(stdout) == 0 && whole) return status;
   return print_error(Error{Code::io, "standard output", "cannot be written; check where it leads"});
 }
 
@@ -220,9 +221,18 @@ int run(int argc, char** argv) {
   return print_error(Error{Code::bad_argument, "COMMAND", "none given; see mortise --help"});
 }
 
+// A standard stream that is closed at the start must not become the number of a file that is opened later:
+// reading what can only be written, and the reverse, stays an error.
+void hold_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0)
+      static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
   // A reader that went away is an error of a write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
   const int status = run(argc, argv);
