@@ -1,7 +1,9 @@
-"""Changes metadata of a GGUF v3 file: values of scalar keys, or their removal. A plain reader and writer of its own,
-so that tests do not depend on the code they test. Flow: imported by tests of damaged files."""
+"""Changes a GGUF v3 file: values of scalar keys, or their removal, and a copied tensor. A plain reader and writer of
+its own, so that tests do not depend on the code they test. Flow: imported by tests that need a file that nobody
+ships."""
 import struct
 
+ALIGN = 32
 SIZES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
@@ -42,11 +44,40 @@ def edited(data, changes):
             new = changes[name]
             raw = (struct.pack("<Q", len(new)) + new.encode()) if kind == 8 else struct.pack("<" + SIZES[kind], new)
             pairs.append(data[begin:value] + raw)
-    begin = at
-    for _ in range(tensors):
-        at = text(data, at)[1]
+    infos, start = tensors_of(data, tensors, at)
+    head = data[:4] + struct.pack("<IQQ", version, tensors, len(pairs)) + b"".join(pairs) + b"".join(infos.values())
+    return head + b"\0" * (-len(head) % ALIGN) + data[start:]
+
+
+def tensors_of(data, count, at):
+    """(name -> description as it stands in the file, where the data begins)."""
+    out = {}
+    for _ in range(count):
+        begin = at
+        name, at = text(data, at)
         at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 4 + 8
-    head = data[:4] + struct.pack("<IQQ", version, tensors, len(pairs)) + b"".join(pairs) + data[begin:at]
-    align = 32
-    start = (at + align - 1) // align * align
-    return head + b"\0" * (-len(head) % align) + data[start:]
+        out[name.decode()] = data[begin:at]
+    return out, (at + ALIGN - 1) // ALIGN * ALIGN
+
+
+def header(data):
+    """(the bytes before the descriptions of tensors, those descriptions, where the data begins)."""
+    count, keys = struct.unpack_from("<QQ", data, 8)
+    at = 24
+    for _ in range(keys):
+        at = text(data, at)[1]
+        at = skip(data, at + 4, struct.unpack_from("<I", data, at)[0])
+    return data[:at], *tensors_of(data, count, at)
+
+
+def with_copy(data, name, copy):
+    """The file with tensor `name` once more, as `copy`: two descriptions of other bytes that are equal."""
+    head, infos, start = header(data)
+    offset = struct.unpack("<Q", infos[name][-8:])[0]
+    later = [o for o in (struct.unpack("<Q", info[-8:])[0] for info in infos.values()) if o > offset]
+    size = min(later, default=len(data) - start) - offset
+    padding = -(len(data) - start) % ALIGN
+    body = infos[name][8 + len(name):-8] + struct.pack("<Q", len(data) - start + padding)
+    infos = {**infos, copy: struct.pack("<Q", len(copy)) + copy.encode() + body}
+    head = head[:8] + struct.pack("<Q", len(infos)) + head[16:] + b"".join(infos.values())
+    return head + b"\0" * (-len(head) % ALIGN) + data[start:] + b"\0" * padding + data[start + offset:][:size]

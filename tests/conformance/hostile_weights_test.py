@@ -30,6 +30,7 @@ def refused(what, data, command="run"):
     return out.stderr
 
 
+# wgt-01, wgt-02, and bytes that are no file.
 for name in ("hugekey", "emptykey", "bytes"):
     refused(name, (DATA / f"cases/files/{name}.gguf").read_bytes())
 refused("magic", b"GGML" + good[4:])

@@ -40,7 +40,7 @@ def say(tokens, **request):
     return joined, final, deltas
 
 
-# Characters of several tokens come whole.
+# str-01: characters of several tokens come whole.
 text = "ok \U0001f600 \u65e5\u672c\u8a9e \U0001f469\u200d\U0001f469\u200d\U0001f467 \u00e9"
 ids = tokenize(text)[0]["ids"]
 joined, final, deltas = say(ids)
@@ -48,7 +48,7 @@ checks.that(joined == text and final["finish_reason"] == "stop", "characters", r
 checks.that(final["tokens"] == ids, "tokens", final["tokens"], ids)
 checks.that(len(deltas) > 5, "few deltas", len(deltas))
 
-# A stop string over token borders: nothing of it is let out.
+# str-02, str-04, str-05: a stop string over token borders; nothing of it is let out.
 for script, stops, want, finish in (
         ("ABCDEFGHIJ tail", ["DEFGHIJ"], "ABC", "stop"),
         ("over there now", ["re", "he"], "over t", "stop"),
@@ -84,7 +84,7 @@ joined, final, _ = say([1, 4093, 1], ignore_eos=True, max_tokens=5)
 checks.that(final["finish_reason"] == "length" and len(final["tokens"]) == 5, "ignore_eos", final)
 checks.that("<|im" not in final["text"], "a special token is shown", final)
 
-# Log-probabilities stand beside every token, and their texts are the tokens' bytes.
+# sam-10: log-probabilities stand beside every token, also of those that are pieces of a character.
 joined, final, _ = say(emoji, top_logprobs=2)
 checks.that(len(final["logprobs"]) == len(final["tokens"]) == 3, "logprobs", final)
 checks.that(all(row["top"][0][0] == t for row, t in zip(final["logprobs"], final["tokens"])), "top", final)

@@ -50,6 +50,7 @@ TEST_CASE("loader library: instances are made with their values, any number of t
   CHECK(two->table<FaultTable>().level(two->self()) == 2);
 }
 
+// cfg-05 of the cases: each plugin and the host call their own.
 TEST_CASE("loader library: visible symbols of one name do not meet") {
   const auto good = make(fault("good"), "good", 1);
   const auto other = make(fault("other"), "other", 1);
@@ -74,6 +75,7 @@ TEST_CASE("loader library: an exception out of create becomes an error") {
   CHECK_THAT(made.error().text(), Contains("thrown on purpose") && Contains("fault.throws"));
 }
 
+// cfg-02 of the cases; the files that are no plugins are in the tests of the catalog and of the command.
 TEST_CASE("loader library: what is missing is named") {
   CHECK_THAT(load_error(fault("missing_symbol")), Contains("undefined symbol: nobody_defines_this"));
   CHECK_THAT(load_error(fault("missing_library")), Contains("libmortise_gone.so"));

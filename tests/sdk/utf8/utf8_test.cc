@@ -52,6 +52,7 @@ TEST_CASE("utf8: the standard's examples of replacement") {
   CHECK(replace_invalid("a" + bytes({0xF0, 0x9F, 0x98})) == "a" + times(1));
 }
 
+// str-08 of the cases.
 TEST_CASE("utf8: a stream keeps back what is incomplete and nothing else") {
   mortise::Utf8Stream stream;
   CHECK(stream.feed("a") == "a");

@@ -87,6 +87,7 @@ TEST_CASE("a type without a decoder is refused by name, with those that are read
   CHECK(file.error().offset != MORTISE_NO_OFFSET);
 }
 
+// wgt-04 of the cases.
 TEST_CASE("a u32 general.alignment of 16 moves data and offsets, offset 0 is the first tensor") {
   const std::string bytes = read_bytes(MORTISE_TEST_DATA "/cases/files/align16.gguf");
   const auto file = parse(bytes);
