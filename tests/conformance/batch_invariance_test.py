@@ -43,7 +43,7 @@ checks = Checks()
 rng = random.Random(SEED)
 print("seed", SEED)
 if sys.argv[1] == "tiny":
-    for name, attention, dtype in itertools.product(("llama-q4_k_m", "qwen2-q5_0"), ("naive",), ("f32", "f16")):
+    for name, attention, dtype in itertools.product(("llama-q4_k_m", "qwen2-q5_0"), ("naive", "paged"), ("f32", "f16")):
         model, _ = fixture(name)
         prompts = prompts_of(rng, 320, 32, shared=True)
         fixed = {"kv__dtype": dtype, "use__attention": attention}

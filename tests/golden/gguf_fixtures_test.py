@@ -11,7 +11,7 @@ for name in MODELS:
     path, golden = fixture(name)
     cases = golden["cases"]
     requests = compare.greedy_requests(cases) + compare.score_requests(cases)
-    for attention in ("naive",):
+    for attention in ("naive", "paged"):
         for dtype, tolerance in (("f32", compare.F32), ("f16", compare.F16), ("bf16", None)):
             answers = jsonl(path, requests, kv__dtype=dtype, use__attention=attention)
             if tolerance is not None:
