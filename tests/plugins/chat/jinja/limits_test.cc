@@ -76,17 +76,19 @@ TEST_CASE("chat jinja limits: operations", "[jinja]") {
 }
 
 TEST_CASE("chat jinja limits: output and memory", "[jinja]") {
+  // On a slow machine the time is up before the memory is.
+  const auto too_much = [](const std::string& text) {
+    return has(text, "MiB of values") || has(text, "longer than 1000 ms");
+  };
   CHECK(has(shown("{% for i in range(100000) %}{{ 'x' * 1000 }}{% endfor %}"), "error: "));
   CHECK(has(shown("{{ 'x' * 20000000 }}"), "longer than 16 MiB"));
   CHECK(has(shown("{{ 'x' * 10000000000 }}"), "MiB of values"));
   CHECK(has(shown("{{ [1] * 1000000000000 }}"), "MiB of values"));
   CHECK(has(shown("{{ 'ab'.center(10 ** 12) }}"), "MiB of values"));
   CHECK(has(shown("{{ 'a'.zfill(10 ** 12) }}"), "MiB of values"));
-  CHECK(has(
-      shown(
-          "{% set ns = namespace(s='ab') %}{% for i in range(64) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}"),
-      "MiB of values"));
-  CHECK(has(shown("{{ ('a' * 100000).replace('a', 'b' * 100000) }}"), "MiB of values"));
+  CHECK(too_much(shown(
+      "{% set ns = namespace(s='ab') %}{% for i in range(64) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}")));
+  CHECK(too_much(shown("{{ ('a' * 100000).replace('a', 'b' * 100000) }}")));
   CHECK(has(shown("{{ ['a' * 1000000] * 1000000 | join }}"), "error: "));
   CHECK(has(shown("{{ [1]|batch(10 ** 12, 0)|list }}"), "MiB of values"));
 }
