@@ -58,7 +58,8 @@ const mortise_frontend kTable = {
     },
     [](void* self, uint32_t deadline_ms) { of(self).control().drain(deadline_ms); },
     [](void* self) { of(self).control().stop(); },
-    [](void* self) -> int32_t { return of(self).interrupt() ? 1 : 0; }};
+    [](void* self) -> int32_t { return of(self).interrupt() ? 1 : 0; },
+    100};  // who names no front end wants answers at hand
 
 constexpr mortise_part kPart = make_part<Stdio, StdioParams>("frontend", "stdio", MORTISE_FRONTEND_ID,
                                                              "standard input and output", &kTable);
