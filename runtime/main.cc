@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -235,7 +237,15 @@ int main(int argc, char** argv) {
   hold_standard_streams();
   // A reader that went away is an error of a write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
-  const int status = run(argc, argv);
+  int status = kFailed;
+  try {
+    status = run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    print_error(
+        Error{Code::no_memory, "memory", "there is none left; see `mortise explain` for what is needed"});
+  } catch (const std::exception& e) {
+    print_error(Error{Code::internal, "mortise", e.what()});
+  }
   std::fflush(nullptr);
   // Plugins stay loaded: their destructors must not run while something of theirs may still be in use.
   ::_exit(status);

@@ -109,34 +109,41 @@ void Engine::publish_stats() {
 bool Engine::take_work() {
   std::vector<uint64_t> cancelled;
   std::vector<std::unique_ptr<Request>> requests;
+  bool is_over = false;
   {
     std::unique_lock lock(mutex_);
     const auto is_busy = [&] { return scheduler_.running() + scheduler_.waiting() > 0; };
     work_.wait(lock, [&] { return is_stopping_ || !cancelled_.empty() || !queue_.empty() || is_busy(); });
     cancelled.swap(cancelled_);
+    is_over = is_stopping_;
     // A request may end before it has begun.
-    while (!queue_.empty() && (is_stopping_ || scheduler_.running() + scheduler_.waiting() + requests.size() <
-                                                   limits_.max_sequences)) {
+    while (!queue_.empty() && (is_over || scheduler_.running() + scheduler_.waiting() + requests.size() <
+                                              limits_.max_sequences)) {
       requests.push_back(std::move(queue_.front()));
       queue_.pop_front();
     }
     for (auto at = queue_.begin(); at != queue_.end();) {
-      const bool is_over = std::find(cancelled.begin(), cancelled.end(), (*at)->id) != cancelled.end();
-      if (is_over) requests.push_back(std::move(*at));
-      at = is_over ? queue_.erase(at) : at + 1;
+      const bool ends = std::find(cancelled.begin(), cancelled.end(), (*at)->id) != cancelled.end();
+      if (ends) requests.push_back(std::move(*at));
+      at = ends ? queue_.erase(at) : at + 1;
     }
-    if (is_stopping_) cancelled.clear();
   }
   if (!requests.empty()) room_.notify_all();
   for (auto& request : requests) scheduler_.add(std::move(request));
   for (uint64_t id : cancelled) scheduler_.cancel(id);
-  std::lock_guard lock(mutex_);
-  return !is_stopping_;
+  // What was queued before the end was taken with it: nothing accepted goes without its last event.
+  return !is_over;
 }
 
 void Engine::run() {
-  while (take_work()) {
-    scheduler_.step();
+  // Without memory the requests at hand end, not the program: their blocks and texts are free again then.
+  for (bool goes_on = true; goes_on;) {
+    try {
+      goes_on = take_work();
+      if (goes_on) scheduler_.step();
+    } catch (const std::exception& e) {
+      scheduler_.fail_all(Error{Code::no_memory, "engine", std::string("a step failed: ") + e.what()});
+    }
     publish_stats();
   }
   scheduler_.cancel_all();

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 
 #include "host/threads.h"
@@ -35,25 +37,35 @@ struct Descriptor {
 /// Threads of the front ends, and the first error of theirs.
 struct Running {
   std::mutex mutex;
-  bool failed = false;
-  Error error;
+  std::optional<Error> error;
   std::atomic<size_t> left{0};
   Descriptor done{eventfd(0, EFD_CLOEXEC)};
   std::vector<std::thread> threads;
 
   void start(const Provider* p, const mortise_services& services) {
-    threads.push_back(start_thread(p->name, [this, p, &services] {
-      mortise_error c = c_error();
-      const mortise_status status = calls(p).run(p->self, &services, &c);
-      if (status != MORTISE_OK) {
-        std::lock_guard lock(mutex);
-        if (!failed) error = from_c(status, c);
-        failed = true;
-      }
-      --left;
-      const uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(done.fd, &one, sizeof(one));
-    }));
+    try {
+      threads.push_back(start_thread(p->name, [this, p, &services] {
+        mortise_error c = c_error();
+        const mortise_status status = calls(p).run(p->self, &services, &c);
+        end_one(status == MORTISE_OK ? std::nullopt : std::make_optional(from_c(status, c)));
+      }));
+    } catch (const std::system_error& e) {
+      end_one(Error{Code::no_memory, "front end '" + p->name + "'",
+                    "the system gives no thread (" + e.code().message() + "); raise its limit"});
+    }
+  }
+  void end_one(std::optional<Error> why) {
+    {
+      std::lock_guard lock(mutex);
+      if (why && !error) error = std::move(why);
+    }
+    --left;
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(done.fd, &one, sizeof(one));
+  }
+  bool has_failed() {
+    std::lock_guard lock(mutex);
+    return error.has_value();
   }
 };
 
@@ -113,6 +125,7 @@ Result<void> run_frontends(const std::vector<const Provider*>& frontends, const 
   if (arrived.fd < 0 || running.done.fd < 0)
     return fail(Code::io, "signals", std::string("no descriptor: ") + std::strerror(errno));
   running.left = frontends.size();
+  running.threads.reserve(frontends.size());
   for (const Provider* p : frontends) running.start(p, services);
   bool is_draining = false;
   while (running.left > 0) {
@@ -121,6 +134,11 @@ Result<void> run_frontends(const std::vector<const Provider*>& frontends, const 
     if ((fds[0].revents & POLLIN) != 0) {
       uint64_t count;
       [[maybe_unused]] const ssize_t taken = read(running.done.fd, &count, sizeof(count));
+      // The others would hide the error for as long as they run.
+      if (running.has_failed() && !is_draining) {
+        for (const Provider* p : frontends) calls(p).drain(p->self, kDrainMs);
+        is_draining = true;
+      }
     }
     if ((fds[1].revents & POLLIN) == 0) continue;
     signalfd_siginfo info;
@@ -133,7 +151,7 @@ Result<void> run_frontends(const std::vector<const Provider*>& frontends, const 
     is_draining = true;
   }
   for (std::thread& thread : running.threads) thread.join();
-  return running.failed ? pass(running.error) : Result<void>();
+  return running.error ? pass(*running.error) : Result<void>();
 }
 
 }  // namespace mortise

@@ -20,7 +20,7 @@ Result<std::vector<const Provider*>> select_frontends(Parts& parts, const Pipeli
 uint32_t frontend_needs(const std::vector<const Provider*>& frontends);
 
 /// Runs all until each has returned. The first signal stops an answer or drains, the second ends the program
-/// at once. The error is the first that a front end returned.
+/// at once. A front end that fails drains the others; the error is the first.
 Result<void> run_frontends(const std::vector<const Provider*>& frontends, const mortise_services& services);
 
 }  // namespace mortise

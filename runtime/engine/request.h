@@ -40,7 +40,7 @@ struct SamplerValues {
 struct Request {
   uint64_t id = 0;
   std::shared_ptr<Channel> channel;
-  std::vector<uint32_t> prompt;
+  std::vector<uint32_t> prompt;  // the sequence takes it
   uint64_t max_tokens = UINT64_MAX;
   std::vector<std::string> stops;
   uint64_t seed = 0;

@@ -25,7 +25,7 @@ Scheduler::Scheduler(Program& program, const KvStore& kv, KvPool& blocks, Pool& 
       links_(links),
       piece_of_(std::move(piece_of)),
       limits_(limits),
-      ids_(pool.workers(), std::vector<uint32_t>(limits.vocab)) {}
+      scratch_(pool.workers(), {std::vector<uint32_t>(limits.vocab), std::vector<float>(limits.vocab)}) {}
 
 void Scheduler::add(std::unique_ptr<Request> request) {
   auto sequence = std::make_unique<Sequence>(std::move(request), limits_.context);
@@ -98,6 +98,13 @@ void Scheduler::cancel_all() {
   while (!waiting_.empty()) cancel(waiting_.back()->id());
 }
 
+void Scheduler::fail_all(const Error& error) {
+  for (const SequencePtr& s : running_) fail_one(s.get(), error);
+  for (const SequencePtr& s : waiting_) fail_one(s.get(), error);
+  running_.clear();
+  waiting_.clear();
+}
+
 /// The youngest running sequence, other than `sequence` itself unless it is the youngest, goes back to the
 /// queue's head.
 bool Scheduler::preempt_for(const Sequence* sequence) {
@@ -138,7 +145,7 @@ bool Scheduler::add_chunk(Sequence* sequence, uint32_t budget) {
 }
 
 /// Decoding sequences first, so that streams go on; then prompts, oldest first, in what is left of the
-/// budget. Where the budget is too small for all that decode, they take turns.
+/// budget.
 void Scheduler::build_batch() {
   chunks_.clear();
   std::vector<Sequence*> decoding, prompts;
@@ -153,15 +160,8 @@ void Scheduler::build_batch() {
     for (const Chunk& c : chunks_) sum += c.count;
     return sum;
   };
-  const size_t turn = decoding.empty() ? 0 : turn_ % decoding.size();
-  std::rotate(decoding.begin(), decoding.begin() + static_cast<ptrdiff_t>(turn), decoding.end());
-  size_t decoded = 0;
-  for (Sequence* s : decoding) {
-    if (used() >= limits_.max_batch_tokens) break;
-    ++decoded;
+  for (Sequence* s : decoding)
     if (is_running(s)) add_chunk(s, 1);
-  }
-  turn_ = decoded < decoding.size() ? turn + decoded : 0;
   for (Sequence* s : prompts) {
     const uint32_t left = limits_.max_batch_tokens - used();
     if (left == 0) break;

@@ -22,7 +22,9 @@
 namespace mortise {
 
 struct SchedulerLimits {
-  uint32_t max_sequences = 0, max_batch_tokens = 0;
+  uint32_t max_sequences =
+      0;  // that run at once, at most max_batch_tokens: each can have a row in every step
+  uint32_t max_batch_tokens = 0;
   uint32_t context = 0;  // most tokens of a sequence: the pipeline's context, or what the KV pool holds
   uint32_t vocab = 0;
 };
@@ -41,6 +43,8 @@ class Scheduler {
   /// Ends a sequence wherever it is; its blocks are free at once.
   void cancel(uint64_t id);
   void cancel_all();
+  /// Ends every sequence with an error: after a step that could not be finished.
+  void fail_all(const Error& error);
   /// One step; false where there is nothing to do.
   bool step();
 
@@ -79,6 +83,7 @@ class Scheduler {
   void seal_blocks(Sequence* sequence);
   void give_back(Sequence* sequence);
   void fail_step(const Error& error);
+  void fail_one(Sequence* sequence, const Error& error);
   void remove(const Sequence* sequence);
 
   Program& program_;
@@ -92,14 +97,17 @@ class Scheduler {
   std::deque<SequencePtr> waiting_;
   std::vector<SequencePtr> running_;
   uint64_t next_order_ = 1;
-  size_t turn_ = 0;  // where the next step begins among the decoding sequences
 
   std::vector<Chunk> chunks_;
   std::vector<Wanted> wanted_;
   std::vector<uint32_t> wanted_rows_, tokens_, sequence_rows_, kv_lengths_, block_table_;
   std::vector<int32_t> positions_;
   std::vector<int64_t> slots_;
-  std::vector<std::vector<uint32_t>> ids_;  // scratch of each worker
+  struct Scratch {  // of one worker, [vocab] each
+    std::vector<uint32_t> ids;
+    std::vector<float> raw_logits;
+  };
+  std::vector<Scratch> scratch_;
   SchedulerStats stats_;
 };
 

@@ -33,13 +33,14 @@ void Scheduler::work_row(Wanted* wanted, float* logits, uint32_t worker) {
   }
   // The chain changes the logits, and which token is drawn is known only after it: keep the raw ones where
   // both matter.
-  std::vector<float> raw;
-  if (top >= 0) raw.assign(logits, logits + vocab);
+  Scratch& scratch = scratch_[worker];
+  if (top >= 0) std::copy_n(logits, vocab, scratch.raw_logits.data());
   SampleInput input{
       logits, vocab, s.tokens.data(), s.length(), s.prompt_count(), {s.request().seed, 0, s.length()}};
-  wanted->token = sample(input, links_, &s.request().samplers, ids_[worker].data());
+  wanted->token = sample(input, links_, &s.request().samplers, scratch.ids.data());
   if (top >= 0 && wanted->token)
-    wanted->logprob = log_probability(raw.data(), vocab, *wanted->token, static_cast<uint32_t>(top));
+    wanted->logprob =
+        log_probability(scratch.raw_logits.data(), vocab, *wanted->token, static_cast<uint32_t>(top));
 }
 
 /// Full blocks become cache for others.
@@ -90,7 +91,7 @@ void Scheduler::finish_step() {
     bool is_over = false;
     for (; next < wanted_.size() && wanted_[next].sequence == s; ++next) {
       // The prompt is complete: what was asked back of it goes out before the first token.
-      if (wanted_[next].draws && s->scores_prompt() && s->generated() == 0) s->echo_prompt(piece_of_);
+      if (wanted_[next].draws && s->scores_prompt()) s->echo_prompt(piece_of_);
       is_over = finish_row(&wanted_[next]);
     }
     if (!is_over && s->request().max_tokens == 0 && s->computed == s->length()) {
@@ -107,11 +108,15 @@ void Scheduler::finish_step() {
 
 void Scheduler::fail_step(const Error& error) {
   for (const Chunk& c : chunks_) {
-    c.sequence->send_error(error, "step_failed");
-    ++stats_.requests_failed;
-    give_back(c.sequence);
+    fail_one(c.sequence, error);
     remove(c.sequence);
   }
+}
+
+void Scheduler::fail_one(Sequence* sequence, const Error& error) {
+  sequence->send_error(error, "step_failed");
+  ++stats_.requests_failed;
+  give_back(sequence);
 }
 
 }  // namespace mortise

@@ -22,7 +22,7 @@ std::vector<T> take_front(std::vector<T>* from, size_t count) {
 }  // namespace
 
 Sequence::Sequence(std::unique_ptr<Request> request, uint32_t limit)
-    : tokens(request->prompt),
+    : tokens(std::move(request->prompt)),
       request_(std::move(request)),
       prompt_count_(static_cast<uint32_t>(tokens.size())),
       limit_(limit),
@@ -47,6 +47,7 @@ void Sequence::echo_prompt(const PieceOf& piece_of) {
     event.logprobs = std::move(prompt_logprobs);
     event.logprobs.insert(event.logprobs.begin(), TokenLogprob{NAN, {}, {}});
   }
+  is_echoed_ = true;
   request_->channel->push(std::move(event));
 }
 

@@ -34,8 +34,8 @@ class Sequence {
   uint32_t length() const { return static_cast<uint32_t>(tokens.size()); }
   uint32_t prompt_count() const { return prompt_count_; }
   uint32_t generated() const { return length() - prompt_count_; }
-  /// True where prompt positions need their log-probabilities.
-  bool scores_prompt() const { return request_->echo && request_->top_logprobs >= 0; }
+  /// True while prompt positions need their log-probabilities: until the echo has taken them along.
+  bool scores_prompt() const { return request_->echo && request_->top_logprobs >= 0 && !is_echoed_; }
 
   /// Sends what an echo gives back, once it is complete.
   void echo_prompt(const PieceOf& piece_of);
@@ -64,6 +64,7 @@ class Sequence {
   const uint32_t prompt_count_;
   const uint32_t limit_;
   AnswerText text_;
+  bool is_echoed_ = false;
   std::vector<uint32_t> unsent_tokens_;
   std::vector<TokenLogprob> unsent_logprobs_;
   uint64_t sent_tokens_ = 0;

@@ -18,8 +18,8 @@ struct RunOptions {
   uint64_t started_ns = 0;                  // when the program began
 };
 
-/// Loads the pipeline and runs its front ends until all have returned. SIGINT and SIGTERM must be blocked in
-/// the calling thread. Errors: of loading, or the first one of a front end.
+/// Loads the pipeline and runs its front ends until all have returned. SIGINT and SIGTERM end the program
+/// while it loads and are the front ends' from then on. Errors: of loading, or the first one of a front end.
 Result<void> run_pipeline(const Pipeline& pipeline, const RunOptions& options, Log& log);
 
 /// What run_pipeline would load, from headers alone, as JSON or for people.

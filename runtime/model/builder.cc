@@ -14,6 +14,12 @@ void GraphBuilder::fail_with(Code code, std::string where, std::string message) 
 Result<Graph> GraphBuilder::finish() {
   if (!failed_ && graph_.logits == 0) fail_with(Code::internal, "graph", "the build ended without logits");
   if (!failed_ && graph_.info.size == 0) fail_with(Code::internal, "graph", "the build gave no info");
+  // Token ids are checked against the vocabulary alone.
+  for (const Node& node : graph_.nodes)
+    if (node.kind == NodeKind::embed && graph_.matrices[node.matrix].rows < graph_.info.vocab)
+      fail_with(Code::bad_data, std::string(view(graph_.matrices[node.matrix].tensor->name)),
+                "has " + std::to_string(graph_.matrices[node.matrix].rows) + " rows for a vocabulary of " +
+                    std::to_string(graph_.info.vocab) + "; metadata and tensors disagree");
   if (failed_) return pass(error_);
   graph_.logits -= 1;
   return std::move(graph_);
@@ -34,6 +40,11 @@ uint32_t GraphBuilder::push(Node node) {
   }
   if (node.cols == 0 || node.cols > kColumnsMax) {
     fail_with(Code::bad_data, "graph", "a value of " + std::to_string(node.cols) + " columns");
+    return 0;
+  }
+  // What is behind take_rows runs several times over, chunk by chunk; the rest once, before it.
+  if (!node.wanted && !graph_.nodes.empty() && graph_.nodes.back().wanted) {
+    fail_with(Code::internal, "graph", "a value of all rows behind take_rows; emit it before");
     return 0;
   }
   graph_.nodes.push_back(std::move(node));

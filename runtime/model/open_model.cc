@@ -2,10 +2,22 @@
 // Thread rule and flow: see open_model.h.
 #include "model/open_model.h"
 
+#include <mortise/cpp/reader.h>
+
 namespace mortise {
 namespace {
 
 const mortise_weights& calls(const Provider& weights) { return weights.table<mortise_weights>(); }
+
+/// Has it a rank, planes, and a number of elements whose float32 bytes can be counted?
+bool is_possible(const mortise_tensor* tensor) {
+  if (tensor == nullptr || tensor->rank == 0 || tensor->rank > MORTISE_RANK_MAX || tensor->plane_count == 0)
+    return false;
+  uint64_t bytes = sizeof(float);
+  for (uint32_t d = 0; d < tensor->rank; ++d)
+    if (!multiply(bytes, tensor->shape[d], &bytes)) return false;
+  return bytes <= INT64_MAX;
+}
 
 }  // namespace
 
@@ -51,7 +63,7 @@ Result<void> OpenModel::read_tensors() {
   by_name_.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
     const mortise_tensor* tensor = calls(weights_).tensor(weights_.self, model_, i);
-    if (tensor == nullptr || tensor->rank == 0 || tensor->rank > MORTISE_RANK_MAX || tensor->plane_count == 0)
+    if (!is_possible(tensor))
       return fail(Code::internal, path_,
                   "plugin '" + weights_.plugin + "' describes tensor " + std::to_string(i) +
                       " wrongly; report it to its author");

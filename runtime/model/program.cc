@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "host/memory.h"
 
@@ -116,10 +117,42 @@ Result<uint32_t> Program::bind_shape(const mortise_attention_layer& layer) {
   const mortise_status status = attention_.calls->bind(attention_.provider->self, attention_.layout_index,
                                                        &layer, &shape.handle, &error);
   if (status != MORTISE_OK) return pass(from_c(status, error));
-  shape.workspace_bytes = attention_.calls->plan_bytes(attention_.provider->self, shape.handle, limits_.rows,
-                                                       limits_.sequences, limits_.context, workers_);
+  // From here on the destructor unbinds it.
   shapes_.push_back(std::move(shape));
+  Shape& bound = shapes_.back();
+  bound.workspace_bytes = attention_.calls->plan_bytes(attention_.provider->self, bound.handle, limits_.rows,
+                                                       limits_.sequences, limits_.context, workers_);
+  MORTISE_TRY(scratch, longest_scratch(bound));
+  scratch_bytes_ = std::max(scratch_bytes_, scratch);
   return static_cast<uint32_t>(shapes_.size() - 1);
+}
+
+/// The scratch of attention over a sequence that fills the context, with as many rows as a step may have, so
+/// that explain can tell it and no step has to take more.
+Result<uint64_t> Program::longest_scratch(const Shape& shape) const {
+  const uint32_t context = limits_.context, rows = std::min(limits_.rows, context);
+  std::vector<int32_t> positions(rows);
+  std::iota(positions.begin(), positions.end(), static_cast<int32_t>(context - rows));
+  const std::vector<int64_t> slots(positions.begin(), positions.end());
+  std::vector<uint32_t> blocks((context + MORTISE_KV_BLOCK_TOKENS - 1) / MORTISE_KV_BLOCK_TOKENS);
+  std::iota(blocks.begin(), blocks.end(), 0u);
+  const uint32_t sequence_rows[] = {0, rows};
+  const mortise_attention_step step{sizeof(step),
+                                    rows,
+                                    1,
+                                    static_cast<uint32_t>(blocks.size()),
+                                    positions.data(),
+                                    slots.data(),
+                                    sequence_rows,
+                                    &context,
+                                    blocks.data()};
+  std::vector<uint8_t> workspace(shape.workspace_bytes);
+  mortise_plan plan{sizeof(plan), 0, 0};
+  mortise_error error = c_error();
+  const mortise_status status = attention_.calls->plan(attention_.provider->self, shape.handle, &step,
+                                                       workers_, workspace.data(), &plan, &error);
+  if (status != MORTISE_OK) return pass(from_c(status, error));
+  return plan.scratch_bytes;
 }
 
 /// A free buffer for the node's value, the smallest that holds it or else the largest, which then grows.
@@ -239,7 +272,7 @@ Result<void> Program::allocate() {
     b.data = at;
     at += b.capacity;
   }
-  for (Shape& shape : shapes_) shape.workspace.resize(shape.workspace_bytes + 64);
+  for (Shape& shape : shapes_) shape.workspace.resize(shape.workspace_bytes);
   return {};
 }
 

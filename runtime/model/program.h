@@ -95,6 +95,7 @@ class Program {
   Result<void> bind_steps();
   Result<void> bind_op(uint32_t node, void** op);
   Result<uint32_t> bind_shape(const mortise_attention_layer& layer);
+  Result<uint64_t> longest_scratch(const Shape& shape) const;
   void lay_out();
   uint32_t take_buffer(const Node& node, std::vector<uint32_t>* free);
   bool runs_in_place(const Step& step, const std::vector<uint32_t>& last) const;

@@ -84,7 +84,9 @@ Report make_report(const Parts& parts, const Model* model) {
   out.context_model = graph.info.context;
   out.context_used = model->context();
   out.fits_tokens = model->kv_blocks() * MORTISE_KV_BLOCK_TOKENS;
-  out.fits_sequences = out.fits_tokens / std::max<uint64_t>(out.context_used, 1);
+  const uint64_t blocks_each =
+      (uint64_t{out.context_used} + MORTISE_KV_BLOCK_TOKENS - 1) / MORTISE_KV_BLOCK_TOKENS;
+  out.fits_sequences = model->kv_blocks() / blocks_each;
   out.is_batch_invariant = model->is_batch_invariant();
   out.warnings = model->warnings();
   return out;

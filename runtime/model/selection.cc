@@ -22,7 +22,11 @@ void add_row(Parts& parts, std::string_view kind, const Provider& provider, std:
 
 Result<std::string> read_head(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return std::string();
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) return std::string();
+  // Opening a pipe would wait for its writer.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return fail(Code::io, path, "is not a regular file; name one in model.path or -m");
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return fail(errno == ENOENT ? Code::not_found : Code::io, path,
@@ -132,7 +136,7 @@ Result<const Provider*> select_attention(Parts& parts, const Pipeline& pipeline)
   if (prefill && decode && prefill->plugin != decode->plugin)
     return fail(Code::bad_argument, decode->where,
                 "use.attention: '" + prefill->plugin + "' and '" + decode->plugin +
-                    "' do not share a KV layout; name one plugin for both");
+                    "' do not share a KV block; name one plugin for both");
   if (prefill || decode) return use_named(parts, "attention", prefill ? *prefill : *decode);
   MORTISE_TRY(providers, parts.all("attention"));
   // By the tier of the layout that is asked for; parts.all has the order of equals.

@@ -119,7 +119,7 @@ flood = jsonl(tiny, [{"id": i, "tokens": ids(5, i), "max_tokens": 3} for i in ra
               engine__max_sequences=3)
 checks.that(len(flood) == 300 and all("error" not in r for r in flood.values()), "flood")
 
-# More sequences than tokens in a batch: they take turns.
+# More requests than tokens in a batch: as many run at once as have a row in every step, and all are answered.
 turns = jsonl(tiny, [{"id": i, "tokens": ids(9, i), "max_tokens": 9, "temperature": 0, "ignore_eos": True}
                      for i in range(12)], engine__max_batch_tokens=3)
 want = jsonl(tiny, [{"id": i, "tokens": ids(9, i), "max_tokens": 9, "temperature": 0, "ignore_eos": True}

@@ -1,6 +1,7 @@
 """Damaged GGUF files through the program: one line with file and offset, exit 1, at once, and never a signal; explain
 alone takes a file that ends after its header."""
 import json
+import os
 import random
 import struct
 import sys
@@ -54,6 +55,12 @@ checks.that(any("header" in w for w in json.loads(out.stdout)["warnings"]), "exp
 full = json.loads(mortise("explain", "jsonl", "-m", tiny, "--json").stdout)
 checks.that(full["memory"] == json.loads(out.stdout)["memory"], "the header alone gives the same memory")
 refused("data cut off", good[:-4096])
+
+# What is no file at all: said at once, without waiting for a writer.
+pipe = folder / "pipe.gguf"
+os.mkfifo(pipe)
+out = mortise("explain", "jsonl", "-m", pipe, timeout=20)
+checks.that(out.returncode == 1 and "is not a regular file" in out.stderr, "a pipe", out.stderr)
 
 # Metadata that is well-formed and wrong (wgt-05): the key is named.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -110,6 +110,7 @@ typedef struct mortise_engine {
   uint32_t reserved;
   void* ctx;
   /* A queue of events, and an eventfd that is readable while it may hold some. close cancels what still runs.
+   * No other call on a channel may be under way then, or come after. One thread at a time calls next_event.
    */
   mortise_status (*open_channel)(void* ctx, void** channel, int32_t* event_fd, mortise_error* error);
   void (*close_channel)(void* ctx, void* channel);

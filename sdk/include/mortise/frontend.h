@@ -31,7 +31,8 @@ typedef struct mortise_frontend {
    * Standard input and output are the front end's; an error becomes the program's one error line and exit
    * status. */
   mortise_status (*run)(void* self, const mortise_services* services, mortise_error* error);
-  /* [main] Take no new work; run returns when what was accepted is answered, at most deadline_ms from now. */
+  /* drain, stop and interrupt may come at any time between create and destroy, also before run and after it.
+   * [main] Take no new work; run returns when what was accepted is answered, at most deadline_ms from now. */
   void (*drain)(void* self, uint32_t deadline_ms);
   /* [main] Return from run at once. May follow drain. */
   void (*stop)(void* self);

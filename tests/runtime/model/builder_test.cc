@@ -19,6 +19,8 @@ struct Rig {
     add("w", {6, 4});
     add("head", {10, 6});
     add("bias", {6});
+    add("short", {9, 4});
+    add("wide", {10, 4});
     BuilderHooks hooks;
     hooks.tensor = [this](std::string_view name) {
       auto at = tensors.find(std::string(name));
@@ -116,6 +118,17 @@ TEST_CASE("builder: wrong use is one error that names what is wrong") {
   SECTION("logits of another vocabulary") {
     b.logits(b.ctx, b.take_rows(b.ctx, b.embed(b.ctx, rig.matrix("table"))));
     CHECK(rig.error().find("logits of 4 columns for a vocabulary of 10") != std::string::npos);
+  }
+  SECTION("an embedding table that is shorter than the vocabulary") {
+    b.logits(b.ctx,
+             b.linear(b.ctx, b.take_rows(b.ctx, b.embed(b.ctx, rig.matrix("short"))), rig.matrix("wide"), 0));
+    CHECK(rig.error().find("short: has 9 rows for a vocabulary of 10") != std::string::npos);
+  }
+  SECTION("a value of all rows behind take_rows") {
+    const uint32_t x = b.embed(b.ctx, rig.matrix("table"));
+    b.take_rows(b.ctx, x);
+    CHECK(b.linear(b.ctx, x, rig.matrix("w"), 0) == 0);
+    CHECK(rig.error().find("behind take_rows") != std::string::npos);
   }
   SECTION("the plugin's own failure") {
     b.fail(b.ctx, MORTISE_UNSUPPORTED, str("key"), str("is odd"));
