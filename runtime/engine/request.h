@@ -6,7 +6,6 @@
 #include <mortise/sampler.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <mortise/attention.h>
 #include <mortise/cpp/result.h>
 
-#include <memory>
 #include <vector>
 
 #include "model/chooser.h"
