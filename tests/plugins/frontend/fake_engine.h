@@ -16,47 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "plugins/frontend/fake_event.h"
+
 namespace fake {
-
-struct Request {
-  uint64_t id = 0;
-  std::vector<uint32_t> prompt;
-  std::string parameters;
-  uint32_t flags = 0;
-};
-
-struct Logprob {
-  float logprob = 0;
-  std::vector<uint32_t> top_ids;
-  std::vector<float> top_logprobs;
-};
-
-struct Event {
-  uint32_t type = MORTISE_EVENT_DELTA;
-  std::string text;
-  std::vector<uint32_t> tokens;
-  std::vector<Logprob> logprobs;
-  int32_t finish = 0;
-  uint64_t prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0;
-  uint64_t submitted_ns = 0, first_token_ns = 0, finished_ns = 0;
-  int32_t error_code = 0;
-  std::string error_where, error_message, error_id;
-  uint64_t request = 0;
-};
-
-inline Event delta(std::string text, std::vector<uint32_t> tokens) {
-  Event event;
-  event.text = std::move(text);
-  event.tokens = std::move(tokens);
-  return event;
-}
-
-inline Event done(int32_t finish = MORTISE_FINISH_STOP) {
-  Event event;
-  event.type = MORTISE_EVENT_DONE;
-  event.finish = finish;
-  return event;
-}
 
 class Engine {
  public:
@@ -200,32 +162,8 @@ class Engine {
     engine.current_ = std::move(engine.events_.front());
     engine.events_.pop_front();
     if (engine.current_.type != MORTISE_EVENT_DELTA) engine.unanswered_.erase(engine.current_.request);
-    engine.fill(out);
+    fill(engine.current_, &engine.logprobs_, out);
     return 1;
-  }
-  void fill(mortise_event* out) {
-    logprobs_.clear();
-    for (const Logprob& one : current_.logprobs)
-      logprobs_.push_back({one.logprob, static_cast<uint32_t>(one.top_ids.size()), one.top_ids.data(),
-                           one.top_logprobs.data()});
-    out->type = current_.type;
-    out->request = current_.request;
-    out->text = mortise::str(current_.text);
-    out->tokens = current_.tokens.data();
-    out->token_count = current_.tokens.size();
-    out->logprobs = logprobs_.empty() ? nullptr : logprobs_.data();
-    out->finish = current_.finish;
-    out->stop_index = -1;
-    out->prompt_tokens = current_.prompt_tokens;
-    out->completion_tokens = current_.completion_tokens;
-    out->cached_tokens = current_.cached_tokens;
-    out->submitted_ns = current_.submitted_ns;
-    out->first_token_ns = current_.first_token_ns;
-    out->finished_ns = current_.finished_ns;
-    out->error_code = current_.error_code;
-    out->error_where = mortise::str(current_.error_where);
-    out->error_message = mortise::str(current_.error_message);
-    out->error_id = mortise::str(current_.error_id);
   }
   static void info(void* ctx, mortise_engine_info* out) {
     const Engine& engine = self(ctx);
