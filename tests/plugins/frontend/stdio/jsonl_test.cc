@@ -287,12 +287,14 @@ TEST_CASE("jsonl: a line over the limit is passed over") {
   Jsonl session;
   session.start();
   const std::string chunk(1 << 20, 'x');
+  bool sent = true;
   std::thread writer([&] {  // more than a pipe holds
-    for (int i = 0; i < 18; ++i) session.say(chunk);
-    session.say("\n{\"id\":1,\"prompt\":\"x\"}\n");
+    for (int i = 0; i < 18; ++i) sent &= session.send(chunk).has_value();
+    sent &= session.send("\n{\"id\":1,\"prompt\":\"x\"}\n").has_value();
   });
   CHECK(session.hear().find("{\"id\":null,\"error\":{\"code\":\"limit\"") == 0);
   CHECK(session.hear().find("{\"id\":1,\"text\"") == 0);
   writer.join();
+  CHECK(sent);
   session.finish_well();
 }
