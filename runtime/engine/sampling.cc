@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "host/clock.h"
 
 namespace mortise {
 namespace {
@@ -90,7 +91,9 @@ Result<uint32_t> sample(const SampleInput& input, const std::vector<SamplerLink>
     row.state = own.state.empty() ? nullptr : own.state.data();
     mortise_sample_row* rows[] = {&row};
     mortise_error error = c_error();
+    const uint64_t begin = now_ns();
     const mortise_status status = links[i].calls->apply(links[i].provider.self, rows, 1, &error);
+    if (input.samplers_ns != nullptr) *input.samplers_ns += now_ns() - begin;
     if (status != MORTISE_OK) return pass(from_c(status, error));
     if (row.count == 0 || row.count > input.vocab || row.ids[0] >= input.vocab)
       return fail(Code::internal, "sampler '" + links[i].provider.name + "'",

@@ -24,6 +24,7 @@ struct SampleInput {
   const uint32_t* history = nullptr;
   uint32_t history_count = 0, prompt_count = 0;
   RandomAddress random;
+  uint64_t* samplers_ns = nullptr;  // time inside sampler plugins is added here
 };
 
 /// Runs the chain and draws. `ids` is scratch of `vocab` elements. Errors: a sampler's, or logits without a

@@ -205,6 +205,7 @@ bool Scheduler::step() {
   admit();
   if (running_.empty()) return false;
   const uint64_t begin = now_ns();
+  samplers_ns_ = 0;
   build_batch();
   if (chunks_.empty()) return true;  // all that ran had to give way; they enter again
   fill_arrays();
@@ -232,7 +233,7 @@ bool Scheduler::step() {
   ++stats_.steps;
   const uint64_t spent = now_ns() - begin;
   stats_.step_ns += spent;
-  stats_.host_ns += spent - std::min(spent, program_.times().plugins_ns);
+  stats_.host_ns += spent - std::min(spent, program_.times().plugins_ns + samplers_ns_);
   return true;
 }
 

@@ -66,6 +66,7 @@ class Scheduler {
     bool draws;
     Result<uint32_t> token = 0;
     TokenLogprob logprob;
+    uint64_t samplers_ns = 0;
   };
 
   void admit();
@@ -109,6 +110,7 @@ class Scheduler {
   };
   std::vector<Scratch> scratch_;
   SchedulerStats stats_;
+  uint64_t samplers_ns_ = 0;  // of this step, as if the rows of a chunk ran side by side
 };
 
 }  // namespace mortise

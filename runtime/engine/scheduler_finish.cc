@@ -20,6 +20,9 @@ void Scheduler::on_logits(uint32_t first, uint32_t count, float* logits, uint64_
         j.self->work_row(j.wanted + task, j.logits + task * j.stride, worker);
       },
       &job);
+  uint64_t sum_ns = 0;
+  for (uint32_t i = first; i < first + count; ++i) sum_ns += wanted_[i].samplers_ns;
+  samplers_ns_ += sum_ns / std::min(count, pool_.workers());
 }
 
 void Scheduler::work_row(Wanted* wanted, float* logits, uint32_t worker) {
@@ -35,8 +38,13 @@ void Scheduler::work_row(Wanted* wanted, float* logits, uint32_t worker) {
   // both matter.
   Scratch& scratch = scratch_[worker];
   if (top >= 0) std::copy_n(logits, vocab, scratch.raw_logits.data());
-  SampleInput input{
-      logits, vocab, s.tokens.data(), s.length(), s.prompt_count(), {s.request().seed, 0, s.length()}};
+  SampleInput input{logits,
+                    vocab,
+                    s.tokens.data(),
+                    s.length(),
+                    s.prompt_count(),
+                    {s.request().seed, 0, s.length()},
+                    &wanted->samplers_ns};
   wanted->token = sample(input, links_, &s.request().samplers, scratch.ids.data());
   if (top >= 0 && wanted->token)
     wanted->logprob =
