@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace mortise {
@@ -14,6 +15,12 @@ constexpr size_t kMemoryAlignMax = 4096;
 /// Freed with free_aligned.
 void* allocate_aligned(size_t bytes, size_t align) noexcept;
 void free_aligned(void* memory) noexcept;
+
+struct FreeAligned {
+  void operator()(void* memory) const noexcept { free_aligned(memory); }
+};
+/// Memory of allocate_aligned that frees itself.
+using AlignedMemory = std::unique_ptr<void, FreeAligned>;
 
 /// Bytes that this process can still take without pushing others out: MemAvailable of <root>/proc/meminfo, or
 /// what its control groups leave if that is less. `root` is "" but in tests.

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "host/memory.h"
-
 namespace mortise {
 namespace {
 
@@ -146,11 +144,14 @@ Result<uint64_t> Program::longest_scratch(const Shape& shape) const {
                                     sequence_rows,
                                     &context,
                                     blocks.data()};
-  std::vector<uint8_t> workspace(shape.workspace_bytes);
+  const AlignedMemory workspace(allocate_aligned(shape.workspace_bytes, 64));
+  if (workspace == nullptr)
+    return fail(Code::no_memory, "engine.max_batch_tokens",
+                "no memory for the workspace of attention; lower engine.max_batch_tokens");
   mortise_plan plan{sizeof(plan), 0, 0};
   mortise_error error = c_error();
   const mortise_status status = attention_.calls->plan(attention_.provider->self, shape.handle, &step,
-                                                       workers_, workspace.data(), &plan, &error);
+                                                       workers_, workspace.get(), &plan, &error);
   if (status != MORTISE_OK) return pass(from_c(status, error));
   return plan.scratch_bytes;
 }
@@ -272,7 +273,12 @@ Result<void> Program::allocate() {
     b.data = at;
     at += b.capacity;
   }
-  for (Shape& shape : shapes_) shape.workspace.resize(shape.workspace_bytes);
+  for (Shape& shape : shapes_) {
+    shape.workspace.reset(allocate_aligned(shape.workspace_bytes, 64));
+    if (shape.workspace == nullptr)
+      return fail(Code::no_memory, "engine.max_batch_tokens",
+                  "no memory for the workspace of attention; lower engine.max_batch_tokens");
+  }
   return {};
 }
 

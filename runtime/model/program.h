@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "host/memory.h"
 #include "host/pool.h"
 #include "model/chooser.h"
 #include "model/graph.h"
@@ -84,7 +85,7 @@ class Program {
     mortise_attention_layer layer{};
     void* handle = nullptr;
     uint64_t workspace_bytes = 0;
-    std::vector<uint8_t> workspace;
+    AlignedMemory workspace;
     mortise_plan plan{};
   };
   struct Run;  // one call of run

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "host/clock.h"
-#include "host/memory.h"
 #include "model/program.h"
 
 namespace mortise {
@@ -191,7 +190,7 @@ Result<void> Program::Run::attention(const Step& step) {
   const mortise_attention_args args{sizeof(args),
                                     shape.plan.tasks,
                                     &batch.attention,
-                                    shape.workspace.data(),
+                                    shape.workspace.get(),
                                     kv.slot(node.slot),
                                     data(node.inputs[0]),
                                     stride(node.inputs[0]),
@@ -220,7 +219,7 @@ Result<void> Program::plan_attention(const Batch& batch) {
     const uint64_t begin = now_ns();
     const mortise_status status =
         attention_.calls->plan(attention_.provider->self, shape.handle, &batch.attention, workers_,
-                               shape.workspace.data(), &shape.plan, &error);
+                               shape.workspace.get(), &shape.plan, &error);
     times_.plugins_ns += now_ns() - begin;
     if (status != MORTISE_OK) return pass(from_c(status, error));
     if (shape.plan.scratch_bytes <= scratch_bytes_) continue;

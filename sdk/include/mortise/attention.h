@@ -91,7 +91,8 @@ typedef struct mortise_attention {
   /* [load] Bytes of workspace that plan needs at most for these limits. */
   uint64_t (*plan_bytes)(void* self, void* handle, uint32_t rows, uint32_t sequences, uint32_t context,
                          uint32_t workers);
-  /* [engine] Splits the step's work; fills `workspace`. `out->tasks` are those of run. */
+  /* [engine] Splits the step's work; fills `workspace`, which is 64-byte aligned. `out->tasks` are those of
+   * run. */
   mortise_status (*plan)(void* self, void* handle, const mortise_attention_step* step, uint32_t workers,
                          void* workspace, mortise_plan* out, mortise_error* error);
   /* [worker] Writes K and V of rows [row0, row0 + rows) into their slots; padding rows are passed over. */
