@@ -47,7 +47,7 @@ struct Running {
       threads.push_back(start_thread(p->name, [this, p, &services] {
         mortise_error c = c_error();
         const mortise_status status = calls(p).run(p->self, &services, &c);
-        end_one(status == MORTISE_OK ? std::nullopt : std::make_optional(from_c(status, c)));
+        end_one(status == MORTISE_OK ? std::nullopt : std::make_optional(p->error("frontend", status, c)));
       }));
     } catch (const std::system_error& e) {
       end_one(Error{Code::no_memory, "front end '" + p->name + "'",

@@ -95,10 +95,15 @@ Result<void> RequestParams::read(std::string_view text, bool ignore_unknown,
     const mortise_status status = calls.check == nullptr
                                       ? MORTISE_OK
                                       : calls.check(link.provider.self, values.values.data(), vocab, &error);
-    if (status != MORTISE_OK) return pass(from_c(status, error));
+    if (status != MORTISE_OK) return pass(link.provider.error("sampler", status, error));
     values.is_identity = calls.is_identity(link.provider.self, values.values.data()) != 0;
-    if (calls.state_bytes != nullptr)
-      values.state.resize((calls.state_bytes(link.provider.self, values.values.data()) + 7) / 8);
+    const uint64_t state_bytes =
+        calls.state_bytes == nullptr ? 0 : calls.state_bytes(link.provider.self, values.values.data());
+    if (state_bytes > kSamplerStateBytesMax)
+      return fail(Code::internal, "sampler '" + link.provider.name + "'",
+                  "wants " + std::to_string(state_bytes) + " bytes of state; it may have " +
+                      std::to_string(kSamplerStateBytesMax));
+    values.state.resize((state_bytes + 7) / 8);
     out->samplers.push_back(std::move(values));
   }
   return {};

@@ -20,6 +20,7 @@ namespace mortise {
 class Channel;
 
 constexpr size_t kStopBytesMax = 1024;
+constexpr uint64_t kSamplerStateBytesMax = 16 << 20;  // of one sampler for one request
 constexpr size_t kParametersBytesMax = 1 << 20;  // JSON text of one request
 
 /// One link of the sampler chain.

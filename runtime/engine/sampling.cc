@@ -21,27 +21,38 @@ double log_sum_exp(const float* logits, uint32_t count) {
   return top + std::log(sum);
 }
 
+/// Ids within the vocabulary, and one to draw. Other samplers and the draw rely on it.
+bool is_usable(const uint32_t* ids, const float* logits, uint32_t count, uint32_t vocab) {
+  bool is_inside = true, is_number = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    is_inside &= ids[i] < vocab;
+    is_number |= logits[i] > -INFINITY;
+  }
+  return is_inside && is_number;
+}
+
 /// The draw over softmax of the candidates: the first whose cumulated share exceeds u.
-uint32_t draw(const mortise_sample_row& row, double u) {
-  if (row.count == 1) return row.ids[0];
+uint32_t draw(const uint32_t* ids, float* logits, uint32_t count, double u) {
+  if (count == 1) return ids[0];
   float top = -INFINITY;
-  for (uint32_t i = 0; i < row.count; ++i) top = std::max(top, row.logits[i]);
+  for (uint32_t i = 0; i < count; ++i) top = std::max(top, logits[i]);
   double sum = 0;
   // Weights replace the logits, which are not needed any more. Below exp(-80) a share is under 2^-115: none.
-  for (uint32_t i = 0; i < row.count; ++i) {
-    const float x = row.logits[i] - top;
-    row.logits[i] = x > -80 ? std::exp(x) : 0.0f;
-    sum += row.logits[i];
+  for (uint32_t i = 0; i < count; ++i) {
+    const float x = logits[i] - top;
+    // The largest is 1 also where it is infinite, and no difference is a number.
+    logits[i] = logits[i] == top ? 1.0f : x > -80 ? std::exp(x) : 0.0f;
+    sum += logits[i];
   }
   double left = u * sum;
   uint32_t last = 0;
-  for (uint32_t i = 0; i < row.count; ++i) {
-    if (row.logits[i] <= 0) continue;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (logits[i] <= 0) continue;
     last = i;
-    left -= row.logits[i];
+    left -= logits[i];
     if (left < 0) break;
   }
-  return row.ids[last];
+  return ids[last];
 }
 
 }  // namespace
@@ -81,27 +92,40 @@ Result<uint32_t> sample(const SampleInput& input, const std::vector<SamplerLink>
   const auto address = [](const void* random, uint32_t at) {
     return uniform(*static_cast<const RandomAddress*>(random), at);
   };
-  mortise_sample_row row{
-      sizeof(row),   MORTISE_ROW_DENSE,   input.vocab,        input.vocab, ids,     input.logits, nullptr,
-      input.history, input.history_count, input.prompt_count, nullptr,     address, &input.random};
+  uint32_t flags = MORTISE_ROW_DENSE, count = input.vocab;
   for (size_t i = 0; i < links.size(); ++i) {
     SamplerValues& own = (*values)[i];
     if (own.is_identity) continue;
-    row.values = own.values.data();
-    row.state = own.state.empty() ? nullptr : own.state.data();
+    // A row of its own for each link: what one does to fields that are not its to change ends with it.
+    mortise_sample_row row{sizeof(row),
+                           flags,
+                           count,
+                           input.vocab,
+                           ids,
+                           input.logits,
+                           own.values.data(),
+                           input.history,
+                           input.history_count,
+                           input.prompt_count,
+                           own.state.empty() ? nullptr : own.state.data(),
+                           address,
+                           &input.random};
     mortise_sample_row* rows[] = {&row};
     mortise_error error = c_error();
     const uint64_t begin = now_ns();
     const mortise_status status = links[i].calls->apply(links[i].provider.self, rows, 1, &error);
     if (input.samplers_ns != nullptr) *input.samplers_ns += now_ns() - begin;
-    if (status != MORTISE_OK) return pass(from_c(status, error));
-    if (row.count == 0 || row.count > input.vocab || row.ids[0] >= input.vocab)
+    if (status != MORTISE_OK) return pass(links[i].provider.error("sampler", status, error));
+    if (row.count == 0 || row.count > count)
       return fail(Code::internal, "sampler '" + links[i].provider.name + "'",
                   "left no candidate, or more than there were");
+    if (!is_usable(ids, input.logits, row.count, input.vocab))
+      return fail(Code::internal, "sampler '" + links[i].provider.name + "'",
+                  "left a candidate outside the vocabulary, or none with a probability");
+    flags = row.flags;
+    count = row.count;
   }
-  const uint32_t token = draw(row, uniform(input.random, 0));
-  return token < input.vocab ? Result<uint32_t>(token)
-                             : fail(Code::internal, "sampler", "a candidate outside the vocabulary");
+  return draw(ids, input.logits, count, uniform(input.random, 0));
 }
 
 }  // namespace mortise

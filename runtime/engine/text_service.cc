@@ -16,8 +16,14 @@ struct TextService::Calls {
   static mortise_status encode(void* ctx, const mortise_span* spans, size_t span_count, int32_t add_special,
                                uint32_t* ids, size_t capacity, size_t* count, mortise_error* error) {
     const TextService& s = self(ctx);
-    return s.tokenizer_.encode(s.tokenizer_provider_.self, s.tokens_, spans, span_count, add_special, ids,
-                               capacity, count, error);
+    const mortise_status status = s.tokenizer_.encode(s.tokenizer_provider_.self, s.tokens_, spans,
+                                                      span_count, add_special, ids, capacity, count, error);
+    // Front ends take memory for what they are told, and read as many ids as they are told.
+    if (status == MORTISE_OK ? *count > capacity : status == MORTISE_LIMIT && *count > kEncodedTokensMax)
+      return to_c(Error{Code::internal, "tokenizer '" + s.tokenizer_provider_.name + "'",
+                        "tells a count of tokens that cannot be"},
+                  error);
+    return status;
   }
   static mortise_status piece(void* ctx, uint32_t id, int32_t first, mortise_bytes* bytes, uint32_t* flags) {
     const TextService& s = self(ctx);
@@ -77,13 +83,13 @@ Result<std::unique_ptr<TextService>> TextService::make(const Provider& tokenizer
   std::unique_ptr<TextService> out(new TextService(tokenizer, chat, std::move(no_chat)));
   mortise_error error = c_error();
   mortise_status status = out->tokenizer_.load(tokenizer.self, &model.c(), &out->tokens_, &error);
-  if (status != MORTISE_OK) return pass(from_c(status, error));
+  if (status != MORTISE_OK) return pass(tokenizer.error("tokenizer", status, error));
   if (chat == nullptr) return out;
   const mortise_vocabulary vocabulary = out->vocabulary();
   const std::string bos = out->token_text(vocabulary.bos), eos = out->token_text(vocabulary.eos);
   const auto& calls = chat->table<mortise_chat>();
   status = calls.load(chat->self, &model.c(), str(bos), str(eos), &out->loaded_chat_, &error);
-  if (status != MORTISE_OK) return pass(from_c(status, error));
+  if (status != MORTISE_OK) return pass(chat->error("chat", status, error));
   out->chat_ = &calls;
   return out;
 }

@@ -14,6 +14,8 @@
 
 namespace mortise {
 
+constexpr size_t kEncodedTokensMax = 1 << 26;  // of one text; a context holds fewer
+
 class TextService {
  public:
   /// `chat` may be null: the model then has no template, and `no_chat` says why.

@@ -2,6 +2,7 @@
 // sampling.
 #include "engine/sampling.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -15,6 +16,27 @@ Result<uint32_t> draw_of(std::vector<float> logits, uint64_t seed) {
   std::vector<SamplerValues> none;
   return sample({logits.data(), static_cast<uint32_t>(logits.size()), nullptr, 0, 0, {seed, 0, 5}}, {}, &none,
                 ids.data());
+}
+
+using Apply = void (*)(mortise_sample_row* row);
+
+/// A chain of samplers that are each one function over {0, 1, 2, 3}.
+Result<uint32_t> draw_through(const std::vector<Apply>& chain) {
+  std::vector<float> logits = {0, 1, 2, 3};
+  std::vector<uint32_t> ids(logits.size());
+  mortise_sampler calls{};
+  calls.apply = [](void* self, mortise_sample_row* const* rows, uint32_t, mortise_error*) -> mortise_status {
+    (*static_cast<const Apply*>(self))(rows[0]);
+    return MORTISE_OK;
+  };
+  std::vector<SamplerLink> links(chain.size());
+  for (size_t i = 0; i < chain.size(); ++i) {
+    links[i].provider.name = "test";
+    links[i].provider.self = const_cast<Apply*>(&chain[i]);
+    links[i].calls = &calls;
+  }
+  std::vector<SamplerValues> values(chain.size());
+  return sample({logits.data(), 4, nullptr, 0, 0, {1, 0, 5}}, links, &values, ids.data());
 }
 
 }  // namespace
@@ -59,4 +81,38 @@ TEST_CASE("draw: logits without a number are an error, infinite ones are not dra
   CHECK_FALSE(draw_of({NAN, NAN}, 1));
   CHECK_FALSE(draw_of({-INFINITY, -INFINITY}, 1));
   for (uint64_t seed = 0; seed < 50; ++seed) CHECK(*draw_of({-INFINITY, 1, NAN}, seed) == 1);
+}
+
+TEST_CASE("chain: what a sampler leaves is checked before the next one sees it") {
+  const Apply next = [](mortise_sample_row*) { FAIL("the chain went on"); };
+  for (const Apply bad : {
+           Apply{[](mortise_sample_row* row) { row->count = 0; }},
+           Apply{[](mortise_sample_row* row) { row->count = 5; }},
+           Apply{[](mortise_sample_row* row) { row->ids[2] = 4; }},
+           Apply{[](mortise_sample_row* row) { std::fill_n(row->logits, 4, -INFINITY); }},
+           Apply{[](mortise_sample_row* row) { std::fill_n(row->logits, 4, NAN); }},
+       }) {
+    const auto token = draw_through({bad, next});
+    REQUIRE_FALSE(token);
+    CHECK(token.error().where == "sampler 'test'");
+  }
+}
+
+TEST_CASE("chain: what a sampler writes to fields that are not its own ends with it") {
+  const Apply greedy_write = [](mortise_sample_row* row) {
+    *row = mortise_sample_row{};
+    row->count = 4;
+  };
+  const Apply whole = [](mortise_sample_row* row) {
+    REQUIRE(row->vocab == 4);
+    REQUIRE(row->uniform(row->random, 0) < 1);
+    std::swap(row->ids[0], row->ids[3]);
+    row->logits[0] = 3;
+    row->count = 1;
+  };
+  CHECK(*draw_through({greedy_write, whole}) == 3);
+}
+
+TEST_CASE("draw: an infinite logit is the one that is drawn") {
+  for (uint64_t seed = 0; seed < 20; ++seed) CHECK(*draw_of({1, 2, INFINITY, 3}, seed) == 2);
 }
