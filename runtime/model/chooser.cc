@@ -81,14 +81,17 @@ Result<void> Chooser::check_filters(const std::vector<std::string>& formats) con
   return {};
 }
 
+bool pin_matches(const Pin& pin, std::string_view id, std::string_view tensor) {
+  return (pin.id == "*" || pin.id == id) &&
+         (pin.tensor.empty() || fnmatch(pin.tensor.c_str(), std::string(tensor).c_str(), 0) == 0);
+}
+
 const Pin* Chooser::pin_for(std::string_view id, std::string_view tensor) const {
   const Pin* best = nullptr;
   int best_rank = -1;
   for (const Pin& pin : pipeline_.kernels.pin) {
-    const bool is_any = pin.id == "*";
-    if (!is_any && pin.id != id) continue;
-    if (!pin.tensor.empty() && fnmatch(pin.tensor.c_str(), std::string(tensor).c_str(), 0) != 0) continue;
-    const int rank = (is_any ? 0 : 2) + (pin.tensor.empty() ? 0 : 1);
+    if (!pin_matches(pin, id, tensor)) continue;
+    const int rank = (pin.id == "*" ? 0 : 2) + (pin.tensor.empty() ? 0 : 1);
     if (rank >= best_rank) best = &pin, best_rank = rank;  // of equals the later one
   }
   return best;

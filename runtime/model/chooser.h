@@ -72,6 +72,9 @@ class Chooser {
   std::vector<Dropped> dropped_;
 };
 
+/// Whether a pin speaks of a weight of that format (without revision) and tensor name, or of that operation.
+bool pin_matches(const Pin& pin, std::string_view id, std::string_view tensor);
+
 /// "family.name/1" -> "family.name".
 std::string_view without_revision(std::string_view id);
 

@@ -25,6 +25,7 @@ Result<std::unique_ptr<Model>> Model::plan(Parts& parts, const Pipeline& pipelin
   MORTISE_CHECK(out->chooser_->check_filters(out->formats_->names()));
   MORTISE_CHECK(out->build_graph());
   MORTISE_CHECK(out->choose_kernels());
+  out->warn_of_idle_pins();
   MORTISE_CHECK(out->size_context());
   MORTISE_CHECK(out->size_kv());
   MORTISE_CHECK(out->make_program());
@@ -77,6 +78,20 @@ Result<void> Model::choose_kernels() {
   MORTISE_TRY(weights, Weights::choose(graph_, open_, *formats_, *chooser_));
   weights_ = std::move(weights);
   return {};
+}
+
+/// A pin of single tensors that meets none is a misspelt pattern, or meant for another model.
+void Model::warn_of_idle_pins() {
+  const auto meets = [](const Pin& pin, const Weight& w) {
+    return w.is_packed() &&
+           pin_matches(pin, without_revision(w.desc.tensor->format), view(w.desc.tensor->name));
+  };
+  for (const Pin& pin : pipeline_.kernels.pin) {
+    const auto& list = weights_->list();
+    if (!pin.tensor.empty() &&
+        std::none_of(list.begin(), list.end(), [&](const Weight& w) { return meets(pin, w); }))
+      warnings_.push_back("the pin '" + pin.text() + "' meets no weight of this model");
+  }
 }
 
 Result<void> Model::size_context() {

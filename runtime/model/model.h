@@ -51,6 +51,7 @@ class Model {
   Model(Parts& parts, const Pipeline& pipeline, const OpenModel& open, Log& log, uint32_t workers);
   Result<void> build_graph();
   Result<void> choose_kernels();
+  void warn_of_idle_pins();
   Result<void> size_context();
   Result<void> size_kv();
   Result<void> make_program();
