@@ -235,8 +235,9 @@ void hold_standard_streams() {
 
 int main(int argc, char** argv) {
   hold_standard_streams();
-  // A reader that went away is an error of a write, not the end of the process.
+  // A reader that went away, or a file that may not grow, is an error of a write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   int status = kFailed;
   try {
     status = run(argc, argv);

@@ -118,6 +118,10 @@ def streams():
         for command in (["plugins"], ["explain", "jsonl", "-m", str(tiny)], ["version"], ["--help"]):
             out = subprocess.run([BIN, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG_S)
             one_error(f"{command} to a full disk", out.returncode, out.stderr)
+        with tempfile.NamedTemporaryFile() as file:
+            command = ["sh", "-c", 'ulimit -f 0; exec "$0" version > "$1"', BIN, file.name]
+            out = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=HANG_S)
+            one_error("a file that may not grow", out.returncode, out.stderr)
         # Errors that cannot be told do not stop an answer.
         out = subprocess.run([BIN, "run", "jsonl", "-m", str(tiny), "--set", "model.context=4096"], stderr=full,
                              input=line(1, SHORT), stdout=subprocess.PIPE, timeout=HANG_S)
