@@ -91,7 +91,8 @@ checks.that(("token_embd.weight", "gguf.q8_0/1") in tensors, "the tied head", te
 report = explain(tiny, model__context=513)
 checks.that(report["context"] == {"model": 512, "used": 513} and len(report["warnings"]) == 1, report["warnings"])
 checks.that("513" in report["warnings"][0] and "512" in report["warnings"][0], "context", report["warnings"])
-for pin, warned in (("gguf.q8_0@blk.*.attn_q.weight", False), ("gguf.q8_0@blk.*.atn_q.weight", True), ("gguf.q4_0", False)):
+for pin, warned in (("gguf.q8_0@blk.*.attn_q.weight", False), ("gguf.q8_0@blk.*.atn_q.weight", True),
+                    ("gguf.q4_0", False)):
     report = json.loads(mortise("explain", "jsonl", "-m", fixture("llama-q8_0")[0], "--json",
                                 "--set", f'kernels.pin={{ "{pin}" = "reference" }}').stdout)
     checks.that(any(pin in w for w in report["warnings"]) == warned, "an idle pin", pin, report["warnings"])
