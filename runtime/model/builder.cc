@@ -177,6 +177,10 @@ uint32_t GraphBuilder::linear(uint32_t x, uint32_t w, uint32_t bias, uint32_t gr
 
 void GraphBuilder::linear_group(uint32_t x, uint32_t count, const uint32_t* w, const uint32_t* bias,
                                 uint32_t* out) {
+  if (count == 0 || count > kLinearGroupMax || w == nullptr || out == nullptr)
+    return fail_with(Code::internal, "graph",
+                     "a linear group of " + std::to_string(count) + " weights; 1 to " +
+                         std::to_string(kLinearGroupMax) + " are possible");
   const uint32_t group = next_group_++;
   for (uint32_t i = 0; i < count; ++i) out[i] = linear(x, w[i], bias == nullptr ? 0 : bias[i], group);
 }

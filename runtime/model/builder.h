@@ -16,6 +16,7 @@ namespace mortise {
 constexpr uint32_t kGraphNodesMax = 65536;
 constexpr uint32_t kGraphSlotsMax = 4096;
 constexpr uint32_t kGraphGroupsMax = 16;
+constexpr uint32_t kLinearGroupMax = 64;                    // weights over one x
 constexpr uint64_t kVectorElementsMax = uint64_t{1} << 26;  // of one constant
 constexpr uint64_t kColumnsMax = uint64_t{1} << 22;         // of one value
 

@@ -111,6 +111,11 @@ TEST_CASE("builder: wrong use is one error that names what is wrong") {
     b.take_rows(b.ctx, 7);
     CHECK(rig.error().find("no node of this graph") != std::string::npos);
   }
+  SECTION("a linear group of nothing, or of too much") {
+    uint32_t out[1] = {};
+    b.linear_group(b.ctx, b.embed(b.ctx, rig.matrix("table")), UINT32_MAX, out, nullptr, out);
+    CHECK(rig.error().find("a linear group of 4294967295 weights") != std::string::npos);
+  }
   SECTION("no logits") {
     b.embed(b.ctx, rig.matrix("table"));
     CHECK(rig.error().find("without logits") != std::string::npos);
