@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <pty.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -30,7 +31,15 @@ struct Terminal {
     close(device);
     close(keys);
   }
-  void type(const std::string& text) { REQUIRE(client::write_all(keys, text)); }
+  /// The editor writes its prompt a moment before it takes the terminal out of line mode, in which Ctrl-D
+  /// would not be a character.
+  void type(const std::string& text) {
+    termios mode{};
+    for (int i = 0; i < 2000 && tcgetattr(device, &mode) == 0 && (mode.c_lflag & ICANON) != 0; ++i)
+      poll(nullptr, 0, 10);
+    REQUIRE((mode.c_lflag & ICANON) == 0);
+    REQUIRE(client::write_all(keys, text));
+  }
   /// Reads what is shown until `wanted` appears; false after 20 seconds without it.
   bool shows(const std::string& wanted) {
     pollfd fd{keys, POLLIN, 0};
