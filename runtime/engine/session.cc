@@ -44,6 +44,7 @@ struct Session {
   Result<void> choose_model(bool header_only);
   Result<void> choose_text();
   Result<void> choose_samplers();
+  Result<void> check_defaults();
   Result<void> load_model();
   Result<void> start_engine();
   EngineFacts facts() const;
@@ -70,7 +71,17 @@ Result<void> Session::choose_model(bool header_only) {
   MORTISE_CHECK(choose_samplers());
   MORTISE_TRY(planned, Model::plan(*parts, pipeline, *open, log, pool->workers()));
   model = std::move(planned);
-  return {};
+  return check_defaults();
+}
+
+/// A request that says nothing must be possible: what only the vocabulary or an item's type decides is found
+/// here and not in every request.
+Result<void> Session::check_defaults() {
+  Request request;
+  auto read = params->read("", false, links, model->graph().info.vocab, &request);
+  if (read) return {};
+  return fail(Code::bad_argument, pipeline.source,
+              "defaults." + read.error().where + ": " + read.error().message);
 }
 
 Result<void> Session::choose_text() {

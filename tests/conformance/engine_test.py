@@ -114,6 +114,11 @@ for i, (request, name) in enumerate(bad):
 checks.that(by_id[77]["finish_reason"] in ("length", "stop"), "the good one", by_id[77])
 checks.that(sum(r["id"] is None for r in rows) == 4, "unreadable lines", [r for r in rows if r["id"] is None])
 
+# Defaults that no request could live with end the start.
+for setting in ('defaults.stop=[1]', 'defaults.logit_bias={ "99999" = 1 }'):
+    out = mortise("run", "jsonl", "-m", tiny, "--set", setting, stdin="")
+    checks.that(out.returncode == 2 and setting.split("=")[0] in out.stderr, setting, out.returncode, out.stderr)
+
 # A queue shorter than the input: the front end waits, and every line is answered.
 flood = jsonl(tiny, [{"id": i, "tokens": ids(5, i), "max_tokens": 3} for i in range(300)], engine__queue=2,
               engine__max_sequences=3)
