@@ -45,10 +45,14 @@ Result<nlohmann::ordered_json> parse_object(std::string_view text) {
 
 }  // namespace
 
+Result<Params> RequestParams::own() {
+  return read_params("engine", EngineParams::declared(), EngineParams::count());
+}
+
 Result<RequestParams> RequestParams::make(const std::vector<SamplerLink>& links, const Pipeline& pipeline) {
   RequestParams out;
-  MORTISE_TRY(own, read_params("engine", EngineParams::declared(), EngineParams::count()));
-  out.own_ = std::move(own);
+  MORTISE_TRY(declared, own());
+  out.own_ = std::move(declared);
   std::vector<const Params*> parts{&out.own_};
   const auto declare = [&](const mortise_param* const* params, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {

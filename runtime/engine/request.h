@@ -21,7 +21,7 @@ class Channel;
 
 constexpr size_t kStopBytesMax = 1024;
 constexpr uint64_t kSamplerStateBytesMax = 16 << 20;  // of one sampler for one request
-constexpr size_t kParametersBytesMax = 1 << 20;  // JSON text of one request
+constexpr size_t kParametersBytesMax = 1 << 20;       // JSON text of one request
 
 /// One link of the sampler chain.
 struct SamplerLink {
@@ -62,6 +62,8 @@ class RequestParams {
   Result<void> read(std::string_view json, bool ignore_unknown, const std::vector<SamplerLink>& links,
                     uint32_t vocab, Request* out) const;
 
+  /// What the engine itself declares.
+  static Result<Params> own();
   /// All of them, the engine's own first.
   const Params& all() const { return all_; }
   /// The same as the plugins declare them, for front ends.

@@ -181,12 +181,15 @@ Result<std::string> pipeline_help(const Pipeline& pipeline, const RunOptions& op
   MORTISE_TRY(samplers, select_samplers(*parts, pipeline));
   frontends.insert(frontends.end(), samplers.begin(), samplers.end());
   std::string out;
-  for (const Provider* p : frontends) {
-    const std::vector<std::string> lines = help_lines(parts->params(*p));
-    if (lines.empty()) continue;
-    out += std::string(p->part->kind) + " " + p->name + ": " + p->part->help + "\n";
+  const auto list = [&](const std::string& title, const Params& params) {
+    const std::vector<std::string> lines = help_lines(params);
+    if (!lines.empty()) out += title + "\n";
     for (const std::string& line : lines) out += "  " + line + "\n";
-  }
+  };
+  for (const Provider* p : frontends)
+    list(std::string(p->part->kind) + " " + p->name + ": " + p->part->help, parts->params(*p));
+  MORTISE_TRY(own, RequestParams::own());
+  list("engine: what every request may say", own);
   return out;
 }
 

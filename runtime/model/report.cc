@@ -126,7 +126,9 @@ std::string report_json(const Report& r) {
 
 std::string report_text(const Report& r) {
   std::string out = "Parts\n";
-  for (const PartRow& p : r.parts) out += fmt::format("  {:<10} {:<22} {}\n", p.kind, p.name, p.why);
+  for (const PartRow& p : r.parts)
+    out +=
+        fmt::format("  {:<10} {:<22} {}{}\n", p.kind, p.name, p.kind == "ops" ? p.plugin + ": " : "", p.why);
   if (r.context_used == 0) return out;
   out += "\nKernels of linear weights\n";
   for (const KernelRow& k : r.kernels) {
@@ -135,7 +137,7 @@ std::string report_text(const Report& r) {
     for (const Candidate& c : k.candidates) out += fmt::format("      {}: {}\n", c.plugin, c.reason);
   }
   const auto line = [&](const char* what, uint64_t bytes, const std::string& terms) {
-    out += fmt::format("  {:<12} {:>12}  {}\n", what, size_text(bytes), terms);
+    out += fmt::format("  {:<12} {:>12}{}{}\n", what, size_text(bytes), terms.empty() ? "" : "  ", terms);
   };
   out += "\nMemory\n";
   line("weights", r.weights_bytes, "as packed");
