@@ -69,8 +69,14 @@ Result<RequestParams> RequestParams::make(const std::vector<SamplerLink>& links,
   }
   MORTISE_TRY(all, merge_request_params(parts));
   out.all_ = std::move(all);
-  MORTISE_TRY(defaults, check_defaults(out.all_, pipeline.defaults, pipeline.folder));
-  out.defaults_ = std::move(defaults);
+  auto defaults = check_defaults(out.all_, pipeline.defaults, pipeline.folder);
+  if (!defaults) {
+    Error error = defaults.error();
+    return fail(error.code, error.where,
+                error.message + " (what a sampler declares is known where use.sampler names it)",
+                error.offset);
+  }
+  out.defaults_ = std::move(*defaults);
   return out;
 }
 

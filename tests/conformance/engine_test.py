@@ -119,6 +119,10 @@ for setting in ('defaults.stop=[1]', 'defaults.logit_bias={ "99999" = 1 }'):
     out = mortise("run", "jsonl", "-m", tiny, "--set", setting, stdin="")
     checks.that(out.returncode == 2 and setting.split("=")[0] in out.stderr, setting, out.returncode, out.stderr)
 
+# A default of a sampler that is not in the chain says where the chain stands.
+out = mortise("run", "text", "-m", tiny, "--set", "use.sampler=top_k", "question", stdin="")
+checks.that(out.returncode == 2 and "use.sampler" in out.stderr and "defaults.temperature" in out.stderr, out.stderr)
+
 # A queue shorter than the input: the front end waits, and every line is answered.
 flood = jsonl(tiny, [{"id": i, "tokens": ids(5, i), "max_tokens": 3} for i in range(300)], engine__queue=2,
               engine__max_sequences=3)
