@@ -46,7 +46,7 @@ ids = tokenize(text)[0]["ids"]
 joined, final, deltas = say(ids)
 checks.that(joined == text and final["finish_reason"] == "stop", "characters", repr(joined), final)
 checks.that(final["tokens"] == ids, "tokens", final["tokens"], ids)
-checks.that(len(deltas) > 5, "few deltas", len(deltas))
+checks.that(deltas, "no delta")  # how many is a matter of pace: what a slow reader left is merged
 
 # str-02, str-04, str-05: a stop string over token borders; nothing of it is let out.
 for script, stops, want, finish in (
