@@ -16,15 +16,6 @@ constexpr uint64_t kProbeWeightRows = 32;  // rows of the weight
 constexpr uint64_t kProbeRows = 3;         // rows of x: one alone, then all
 constexpr double kFloatSlack = 1e-6;       // of the reference's own rounding to float32
 
-/// A buffer of the host's that frees itself.
-struct Memory {
-  explicit Memory(uint64_t bytes) : data(allocate_aligned(bytes, 64)) {}
-  ~Memory() { free_aligned(data); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  void* data;
-};
-
 /// Numbers of both signs and various sizes, the same on every run.
 std::vector<float> probe_input(uint64_t count) {
   std::vector<float> x(count);
@@ -49,17 +40,18 @@ struct Run {
     std::vector<float> y(m * n, NAN);
     mortise_plan plan{sizeof(mortise_plan), 0, 0};
     calls.plan(self, weight.choice.claim, &weight.desc, m, 1, &plan);
-    Memory scratch(plan.scratch_bytes);
+    const AlignedMemory scratch(allocate_aligned(plan.scratch_bytes, 64));
     const bool prepared = std::string_view(weight.claim->activation) != "act.f32/1";
-    Memory act(prepared ? calls.act_bytes(self, weight.choice.claim, m, k) : 1);
+    const AlignedMemory act(
+        allocate_aligned(prepared ? calls.act_bytes(self, weight.choice.claim, m, k) : 1, 64));
     if (prepared) {
       const uint32_t tasks = calls.act_tasks(self, weight.choice.claim, m, k, 1);
       for (uint32_t t = 0; t < tasks; ++t)
-        calls.act_prepare(self, weight.choice.claim, x, k, m, k, act.data, t, tasks);
+        calls.act_prepare(self, weight.choice.claim, x, k, m, k, act.get(), t, tasks);
     }
-    const mortise_linear_args args{sizeof(args), plan.tasks, m, prepared ? act.data : x, k, y.data(), n,
+    const mortise_linear_args args{sizeof(args), plan.tasks, m, prepared ? act.get() : x, k, y.data(), n,
                                    nullptr,      nullptr,    0};
-    for (uint32_t t = 0; t < plan.tasks; ++t) calls.run(self, handle, &args, t, scratch.data);
+    for (uint32_t t = 0; t < plan.tasks; ++t) calls.run(self, handle, &args, t, scratch.get());
     return y;
   }
 };
@@ -108,13 +100,13 @@ Result<std::string> probe_weight(const Weight& weight, const OpenModel& model) {
   part.desc.rows = n;
   const mortise_linear& calls = *part.calls;
   void* self = part.provider->self;
-  Memory packed(calls.packed_bytes(self, part.choice.claim, &part.desc));
+  const AlignedMemory packed(allocate_aligned(calls.packed_bytes(self, part.choice.claim, &part.desc), 64));
   mortise_error error = c_error();
   mortise_status status =
-      calls.pack(self, part.choice.claim, &part.desc, planes.data(), 0, n, packed.data, &error);
+      calls.pack(self, part.choice.claim, &part.desc, planes.data(), 0, n, packed.get(), &error);
   if (status != MORTISE_OK) return "pack failed: " + from_c(status, error).text();
   void* handle = nullptr;
-  status = calls.bind(self, part.choice.claim, &part.desc, packed.data, &handle, &error);
+  status = calls.bind(self, part.choice.claim, &part.desc, packed.get(), &handle, &error);
   if (status != MORTISE_OK) return "bind failed: " + from_c(status, error).text();
 
   std::vector<float> w(n * k);
