@@ -68,8 +68,15 @@ bool GraphBuilder::columns(uint32_t node, uint64_t cols, const char* what) {
   return false;
 }
 
-uint32_t GraphBuilder::matrix(std::string_view name, uint64_t row0, uint64_t rows, uint64_t k) {
+uint32_t GraphBuilder::matrix(const mortise_matrix_source& source) {
   if (failed_) return 0;
+  const std::string_view name = view(source.tensor);
+  const uint64_t row0 = source.row0, k = source.k;
+  uint64_t rows = source.rows;
+  if (source.flags != 0) {
+    fail_with(Code::unsupported, std::string(name), "transposed weights are not read yet");
+    return 0;
+  }
   const mortise_tensor* tensor = hooks_.tensor(name);
   if (tensor == nullptr) {
     fail_with(Code::bad_data, std::string(name), "the model has no such tensor; the file is incomplete");
@@ -151,6 +158,16 @@ uint32_t GraphBuilder::embed(uint32_t table) {
   Node node{NodeKind::embed, matrix.k};
   node.matrix = table - 1;
   return push(std::move(node));
+}
+
+uint32_t GraphBuilder::embed_positions(uint32_t) {
+  fail_with(Code::unsupported, "graph", "tables by position are not read yet");
+  return 0;
+}
+
+uint32_t GraphBuilder::moe_linear(uint32_t, uint32_t, uint32_t, const uint32_t*, uint32_t) {
+  fail_with(Code::unsupported, "graph", "mixtures of experts are not run yet");
+  return 0;
 }
 
 uint32_t GraphBuilder::linear(uint32_t x, uint32_t w, uint32_t bias, uint32_t group) {

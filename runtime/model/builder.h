@@ -48,14 +48,16 @@ class GraphBuilder {
   // The calls of mortise_builder, with C++ types. Each returns 0 after a failure.
   void set_info(const mortise_arch_info& info);
   void fail_with(Code code, std::string where, std::string message);
-  uint32_t matrix(std::string_view name, uint64_t row0, uint64_t rows, uint64_t k);
+  uint32_t matrix(const mortise_matrix_source& source);
   uint32_t vector(std::string_view name, uint64_t count, bool needed);
   uint32_t constant(const float* data, uint64_t count);
   const float* vector_data(uint32_t id);
   uint32_t embed(uint32_t table);
+  uint32_t embed_positions(uint32_t table);
   uint32_t op(const mortise_op_use& use);
   uint32_t linear(uint32_t x, uint32_t w, uint32_t bias, uint32_t group);
   void linear_group(uint32_t x, uint32_t count, const uint32_t* w, const uint32_t* bias, uint32_t* out);
+  uint32_t moe_linear(uint32_t x, uint32_t routing, uint32_t count, const uint32_t* experts, uint32_t bias);
   uint32_t view_columns(uint32_t x, uint64_t column0, uint64_t columns);
   uint32_t kv_group(const mortise_kv_group& group);
   uint32_t kv_slot(uint32_t group);

@@ -28,8 +28,8 @@ void fail_build(void* ctx, int32_t code, mortise_str where, mortise_str message)
     b.fail_with(known, std::string(view(where)), std::string(view(message)));
   });
 }
-mortise_matrix matrix(void* ctx, mortise_str name, uint64_t row0, uint64_t rows, uint64_t k) {
-  return forward(ctx, [&](GraphBuilder& b) { return b.matrix(view(name), row0, rows, k); });
+mortise_matrix matrix(void* ctx, const mortise_matrix_source* source) {
+  return forward(ctx, [&](GraphBuilder& b) { return b.matrix(*source); });
 }
 mortise_vector vector(void* ctx, mortise_str name, uint64_t count, int32_t needed) {
   return forward(ctx, [&](GraphBuilder& b) { return b.vector(view(name), count, needed != 0); });
@@ -41,6 +41,9 @@ const float* vector_data(void* ctx, mortise_vector id) { return self(ctx).vector
 mortise_node embed(void* ctx, mortise_matrix table) {
   return forward(ctx, [&](GraphBuilder& b) { return b.embed(table); });
 }
+mortise_node embed_positions(void* ctx, mortise_matrix table) {
+  return forward(ctx, [&](GraphBuilder& b) { return b.embed_positions(table); });
+}
 mortise_node op(void* ctx, const mortise_op_use* use) {
   return forward(ctx, [&](GraphBuilder& b) { return b.op(*use); });
 }
@@ -50,6 +53,10 @@ mortise_node linear(void* ctx, mortise_node x, mortise_matrix w, mortise_vector 
 void linear_group(void* ctx, mortise_node x, uint32_t count, const mortise_matrix* w,
                   const mortise_vector* bias, mortise_node* out) {
   forward(ctx, [&](GraphBuilder& b) { b.linear_group(x, count, w, bias, out); });
+}
+mortise_node moe_linear(void* ctx, mortise_node x, mortise_node routing, uint32_t count,
+                        const mortise_matrix* experts, mortise_vector bias) {
+  return forward(ctx, [&](GraphBuilder& b) { return b.moe_linear(x, routing, count, experts, bias); });
 }
 mortise_node view_columns(void* ctx, mortise_node x, uint64_t column0, uint64_t columns) {
   return forward(ctx, [&](GraphBuilder& b) { return b.view_columns(x, column0, columns); });
@@ -83,9 +90,11 @@ GraphBuilder::GraphBuilder(BuilderHooks hooks) : hooks_(std::move(hooks)) {
   table_.constant = &mortise::constant;
   table_.vector_data = &mortise::vector_data;
   table_.embed = &mortise::embed;
+  table_.embed_positions = &mortise::embed_positions;
   table_.op = &mortise::op;
   table_.linear = &mortise::linear;
   table_.linear_group = &mortise::linear_group;
+  table_.moe_linear = &mortise::moe_linear;
   table_.view = &mortise::view_columns;
   table_.kv_group = &mortise::kv_group;
   table_.kv_slot = &mortise::kv_slot;

@@ -35,6 +35,19 @@ OpenModel::OpenModel(const Provider& weights, const Files& files, std::string pa
     return calls(self->weights_).blob(self->weights_.self, self->model_, name, bytes);
   };
   view_.tensor = [](void* ctx, mortise_str name) { return static_cast<OpenModel*>(ctx)->tensor(view(name)); };
+  view_.meta_count = [](void* ctx) {
+    auto* self = static_cast<OpenModel*>(ctx);
+    return calls(self->weights_).meta_count(self->weights_.self, self->model_);
+  };
+  view_.meta_at = [](void* ctx, uint64_t index, mortise_str* key, mortise_meta* value) {
+    auto* self = static_cast<OpenModel*>(ctx);
+    return calls(self->weights_).meta_at(self->weights_.self, self->model_, index, key, value);
+  };
+  view_.tensor_count = [](void* ctx) -> uint64_t { return static_cast<OpenModel*>(ctx)->tensors_.size(); };
+  view_.tensor_at = [](void* ctx, uint64_t index) -> const mortise_tensor* {
+    const auto& tensors = static_cast<OpenModel*>(ctx)->tensors_;
+    return index < tensors.size() ? tensors[index] : nullptr;
+  };
 }
 
 OpenModel::~OpenModel() {

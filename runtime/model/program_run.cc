@@ -118,8 +118,8 @@ void Program::Run::op(const Step& step) {
   calls.plan(p.self, step.op, rows, program.workers_, &plan);
   assert(plan.scratch_bytes <= program.scratch_bytes_);
   const int32_t* positions = wanted == nullptr ? batch.attention.positions : wanted_positions.data();
-  const mortise_op_args args{sizeof(args), plan.tasks, rows,       inputs,
-                             strides,      data(at),   stride(at), positions};
+  const mortise_op_args args{sizeof(args), plan.tasks, rows,      inputs, strides,
+                             data(at),     stride(at), positions, nullptr};
   parallel(plan.tasks,
            [&](uint32_t task, uint32_t worker) { calls.run(p.self, step.op, &args, task, scratch(worker)); });
 }

@@ -124,7 +124,8 @@ void bench_op(const FakeHost& host, const char* isa, const char* name, uint32_t 
   const auto a = normals(cols), b = normals(cols);
   std::vector<float> out(cols);
   const float* pointers[] = {a.data(), b.data()};
-  const mortise_op_args args{sizeof(args), 1, 1, pointers, input_cols.data(), out.data(), cols, nullptr};
+  const mortise_op_args args{sizeof(args), 1,    1,       pointers, input_cols.data(),
+                             out.data(),   cols, nullptr, nullptr};
   const double ns = time_ns(host, [&] { table.run(&plugin, op, &args, 0, nullptr); });
   std::printf("%-10s %-8s cols %5lu: %10.0f ns, %5.2f ns per column\n", name, isa, cols, ns,
               ns / static_cast<double>(cols));

@@ -38,9 +38,9 @@ class Build {
     const mortise_matrix table = matrix("token_embd.weight", h_.hidden);
     if (table == 0) return;
     const auto vocab = static_cast<uint32_t>(tensor("token_embd.weight")->shape[0]);
-    const mortise_arch_info info{sizeof(info), h_.layers,   h_.hidden,
-                                 h_.heads,     h_.kv_heads, h_.head_dim,
-                                 vocab,        h_.context,  h_.family->name.data()};
+    const mortise_arch_info info{sizeof(info),          h_.layers, h_.hidden,  h_.heads, h_.kv_heads,
+                                 h_.head_dim,           vocab,     h_.context, 0,        0,
+                                 h_.family->name.data()};
     b_.info(b_.ctx, &info);
     const mortise_kv_group group{sizeof(group), h_.kv_heads, h_.head_dim, h_.head_dim, 0, 0};
     group_ = b_.kv_group(b_.ctx, &group);
@@ -59,7 +59,10 @@ class Build {
 
  private:
   const mortise_tensor* tensor(std::string_view name) const { return model_.tensor(model_.ctx, str(name)); }
-  mortise_matrix matrix(const std::string& name, uint64_t k) { return b_.matrix(b_.ctx, str(name), 0, 0, k); }
+  mortise_matrix matrix(const std::string& name, uint64_t k) {
+    const mortise_matrix_source source{sizeof(source), 0, str(name), 0, 0, k};
+    return b_.matrix(b_.ctx, &source);
+  }
   mortise_vector vector(const std::string& name, uint64_t count, bool needed) {
     return b_.vector(b_.ctx, str(name), count, needed);
   }

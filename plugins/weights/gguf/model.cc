@@ -138,6 +138,10 @@ const mortise_weights kWeightsTable = {sizeof(mortise_weights),
                                        meta_at,
                                        blob,
                                        tensor_count,
-                                       tensor};
+                                       tensor,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr};
 
 }  // namespace gguf

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define MORTISE_ARCH_ID "mortise.draft.arch/1"
+#define MORTISE_ARCH_ID "mortise.draft.arch/2"
 
 /* Ids that the builder hands out; 0 means failed or absent. A builder that has failed returns 0 from every
  * call and keeps the first error, which build may just let stand: the host reports it. */
@@ -29,9 +29,29 @@ typedef struct mortise_arch_info {
   uint32_t kv_heads;
   uint32_t head_dim;
   uint32_t vocab;
-  uint32_t context;   /* tokens the model was trained for, with scaling: what scaling covers */
-  const char* family; /* the model's own name for its architecture */
+  uint32_t context; /* tokens the model was trained for, with scaling: what scaling covers */
+  /* RoPE that depends on the sequence's length (longrope, dynamic NTK): a sequence admitted for more than
+   * this many tokens shares no cache with shorter ones; 0: RoPE does not. */
+  uint32_t rope_length_from;
+  uint32_t rope_each_length; /* 1: nor with one admitted for another length beyond it */
+  const char* family;        /* the model's own name for its architecture */
 } mortise_arch_info;
+
+enum {
+  /* The matrix is the transposed of what is stored: column j of the tensor is row j. Of rank 3, slice by
+   * slice. Only for formats whose block is one element. */
+  MORTISE_MATRIX_TRANSPOSED = 1
+};
+
+/* Where a linear weight comes from. A tensor of rank 3 [e][n][k] is e * n rows, slice after slice. */
+typedef struct mortise_matrix_source {
+  uint32_t size;
+  uint32_t flags;
+  mortise_str tensor;
+  uint64_t row0; /* of the matrix, that is behind the transposition */
+  uint64_t rows; /* 0: all from row0 on */
+  uint64_t k;    /* the columns it must have; 0: any */
+} mortise_matrix_source;
 
 /* KV cache that layers share: kind paged (window 0) or window. */
 typedef struct mortise_kv_group {
@@ -61,20 +81,27 @@ typedef struct mortise_builder {
   void (*info)(void* ctx, const mortise_arch_info* info);
   /* Ends the build with an error. */
   void (*fail)(void* ctx, int32_t code, mortise_str where, mortise_str message);
-  /* Rows [row0, row0 + rows) of a tensor as a linear weight (rows 0: all). k, or 0: the columns it must have.
-   * An absent tensor is an error. The same range asked for twice is one weight, packed once. */
-  mortise_matrix (*matrix)(void* ctx, mortise_str tensor, uint64_t row0, uint64_t rows, uint64_t k);
+  /* Rows of a tensor as a linear weight. An absent tensor is an error. The same source asked for twice is one
+   * weight, packed once. */
+  mortise_matrix (*matrix)(void* ctx, const mortise_matrix_source* source);
   /* A tensor's values as float32, `count` of them; absent: 0, and an error only where `needed`. */
   mortise_vector (*vector)(void* ctx, mortise_str tensor, uint64_t count, int32_t needed);
   mortise_vector (*constant)(void* ctx, const float* data, uint64_t count);
   const float* (*vector_data)(void* ctx, mortise_vector vector);
   /* Rows of `table` by the step's token ids. */
   mortise_node (*embed)(void* ctx, mortise_matrix table);
+  /* Rows of `table` by the position of each token; it must have a row for each position of the context. */
+  mortise_node (*embed_positions)(void* ctx, mortise_matrix table);
   mortise_node (*op)(void* ctx, const mortise_op_use* use);
   mortise_node (*linear)(void* ctx, mortise_node x, mortise_matrix w, mortise_vector bias);
   /* Several weights over one x, one task space; out[count]. bias may be NULL. */
   void (*linear_group)(void* ctx, mortise_node x, uint32_t count, const mortise_matrix* w,
                        const mortise_vector* bias, mortise_node* out);
+  /* The experts that `routing` chose for each row (mortise.router/1), in its order: `count` experts with one
+   * matrix [n][k] each, x of k columns, which every chosen expert takes, or of top_k * k columns, a part for
+   * each. The result has top_k * n columns. bias: count * n numbers, or 0. */
+  mortise_node (*moe_linear)(void* ctx, mortise_node x, mortise_node routing, uint32_t count,
+                             const mortise_matrix* experts, mortise_vector bias);
   /* Columns [column0, column0 + columns) of x. */
   mortise_node (*view)(void* ctx, mortise_node x, uint64_t column0, uint64_t columns);
   /* A KV group (returns id + 1), and a slot in it for one layer. */

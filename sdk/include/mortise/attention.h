@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define MORTISE_ATTENTION_ID "mortise.draft.attention/1"
+#define MORTISE_ATTENTION_ID "mortise.draft.attention/2"
 #define MORTISE_KV_BLOCK_TOKENS 16u
 
 /* Feature bits that a layer may need. */
@@ -63,7 +63,7 @@ typedef struct mortise_attention_args {
   uint32_t size;
   uint32_t tasks;
   const mortise_attention_step* step;
-  const void* plan;  /* the workspace that plan filled */
+  void* plan;        /* the workspace that plan filled */
   void* base;        /* of this layer's slot */
   const float* q;    /* [rows][q_stride], heads * k_dim columns */
   uint64_t q_stride; /* elements */

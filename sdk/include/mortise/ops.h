@@ -1,19 +1,6 @@
 /* Kind `ops`: every operation of the graph that is neither a linear weight nor attention. Draft.
  * Thread rule: stands at each function. Flow: an arch plugin emits operations by id, the host chooses one
- * claim for each id and binds it at load, then plans and runs it in every step.
- *
- * Standard operations; rows are tokens, x has `cols` columns, all float32:
- *  mortise.norm/1        x -> x. vectors: weight[w], bias[w] (layer norm only, may be absent). attrs: rms
- * (INT 1|0: layer), eps (FLOAT), width (INT): normalises each run of `width` columns (the whole row, or one
- * head); weight is applied per run. y = x * rsqrt(mean(x^2) + eps) * w mortise.add/1         a, b -> a +
- * scale_b * b. attrs: scale_b (FLOAT, default 1) mortise.mul/1         a, b -> a * b mortise.scale/1       x
- * -> c * x. attrs: c (FLOAT) mortise.softcap/1     x -> c * tanh(x / c). attrs: c (FLOAT)
- *  mortise.rope_table/1  (no input; positions of the step) -> [dims]: cos in the first half, sin in the
- * second. attrs: inverse_frequencies (LIST of dims / 2), factor (FLOAT, multiplies both; default 1)
- *  mortise.rope/1        x, table -> x: rotates the first `dims` columns of each head. attrs: head_dim (INT),
- * dims (INT), interleaved (INT 0: pairs (i, i + dims / 2), 1: pairs (2i, 2i + 1)) mortise.act/1         x ->
- * f(x). attrs: kind (STRING silu|gelu|gelu_tanh|relu|relu2) mortise.act_mul/1     gate, up -> f(gate) * up.
- * attrs: kind */
+ * claim for each id and binds it at load, then plans and runs it in every step. */
 #ifndef MORTISE_OPS_H
 #define MORTISE_OPS_H
 #include <mortise/base.h>
@@ -22,7 +9,37 @@
 extern "C" {
 #endif
 
-#define MORTISE_OPS_ID "mortise.draft.ops/1"
+#define MORTISE_OPS_ID "mortise.draft.ops/2"
+
+/* clang-format off */
+/* Standard operations; rows are tokens, x has `cols` columns, all float32:
+ *  mortise.norm/1 x -> x. vectors: weight[w], bias[w] (layer norm only, may be absent). attrs: rms (INT
+ *      1|0: layer), eps (FLOAT), width (INT): normalises each run of `width` columns (the whole row, or one
+ *      head); weight is applied per run. y = x * rsqrt(mean(x^2) + eps) * w
+ *  mortise.add/1 a, b -> a + scale_b * b. attrs: scale_b (FLOAT, default 1)
+ *  mortise.mul/1 a, b -> a * b; b may have one column, which then multiplies the row. attrs: sigmoid_b
+ *      (INT, default 0; 1: a * sigmoid(b))
+ *  mortise.scale/1 x -> c * x. attrs: c (FLOAT)
+ *  mortise.softcap/1 x -> c * tanh(x / c). attrs: c (FLOAT)
+ *  mortise.rope_table/1 (no input; positions of the step) -> [dims]: cos in the first half, sin in the
+ *      second. attrs: inverse_frequencies (LIST of dims / 2), factor (FLOAT, multiplies both; default 1);
+ *      where RoPE depends on the sequence's length: long_from (INT) and either long_inverse_frequencies
+ *      (LIST; longrope: of sequences longer than long_from) or dynamic_factor (FLOAT; dynamic NTK, f:
+ *      frequency i times s^(-2i / dims) where length > long_from, s = (f * length / long_from - f +
+ *      1)^(dims / (dims - 2)))
+ *  mortise.rope/1 x, table -> x: rotates the first `dims` columns of each head. attrs: head_dim (INT), dims
+ *      (INT), interleaved (INT 0: pairs (i, i + dims / 2), 1: pairs (2i, 2i + 1))
+ *  mortise.act/1 x -> f(x). attrs: kind (STRING silu|gelu|gelu_tanh|relu|relu2)
+ *  mortise.act_mul/1 gate, up -> f(gate) * up; or one input whose columns are gate, up, gate, up, .. attrs:
+ *      kind (as act; or swiglu_clamped with alpha and limit (FLOAT): g = min(gate, limit), u = clamp(up,
+ *      -limit, limit), g * sigmoid(alpha * g) * (u + 1))
+ *  mortise.router/1 logits of the experts -> routing [2 * top_k]: in the first half the numbers of the
+ *      chosen experts, ascending, as floats; in the second their weights. Chosen are the top_k largest
+ *      logits, ties to the lower number. attrs: top_k (INT), softmax (STRING before|after: over all experts
+ *      before the choice, or over the chosen), renormalize (INT 1: weights divided by their sum), scale
+ *      (FLOAT, default 1: multiplies the weights)
+ *  mortise.moe_combine/1 y [top_k * n], routing -> [n]: sum of weight i times part i, i ascending */
+/* clang-format on */
 
 typedef struct mortise_op_claim {
   uint32_t size;
@@ -63,6 +80,7 @@ typedef struct mortise_op_args {
   float* out;
   uint64_t out_stride;
   const int32_t* positions; /* [rows] of each token in its sequence; of a padding row -1 */
+  const uint32_t* lengths;  /* [rows] tokens that the row's sequence was admitted for: prompt and answer */
 } mortise_op_args;
 
 typedef struct mortise_ops {

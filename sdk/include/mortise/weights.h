@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define MORTISE_WEIGHTS_ID "mortise.draft.weights/1"
+#define MORTISE_WEIGHTS_ID "mortise.draft.weights/2"
 #define MORTISE_RANK_MAX 4
 
 /* A range of a mapped file. `file` is the handle that host.map_file gave. */
@@ -41,6 +41,33 @@ typedef struct mortise_tensor {
 /* open: accept a file that ends after its header; planes then lie behind its end and must not be read. */
 enum { MORTISE_OPEN_HEADER_ONLY = 1 };
 
+typedef struct mortise_write_meta {
+  uint32_t size;
+  uint32_t reserved;
+  mortise_str key;
+  mortise_meta value;
+} mortise_write_meta;
+
+typedef struct mortise_write_blob {
+  uint32_t size;
+  uint32_t reserved;
+  mortise_str name; /* of the file, without folders */
+  mortise_bytes bytes;
+} mortise_write_blob;
+
+/* All that a written model will hold. Metadata and blobs are in the plugin's own dialect; a plugin refuses
+ * what its container cannot hold. Of a tensor, name, format, shape and params count; it has no planes yet. */
+typedef struct mortise_write_plan {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t meta_count;
+  uint64_t blob_count;
+  uint64_t tensor_count;
+  const mortise_write_meta* const* metas;
+  const mortise_write_blob* const* blobs;
+  const mortise_tensor* const* tensors;
+} mortise_write_plan;
+
 typedef struct mortise_weights {
   uint32_t size;
   uint32_t reserved;
@@ -62,6 +89,19 @@ typedef struct mortise_weights {
   /* Tensors in file order; the struct lives as long as the model. [any] */
   uint64_t (*tensor_count)(void* self, void* model);
   const mortise_tensor* (*tensor)(void* self, void* model, uint64_t index);
+  /* Writing, for tools; all four NULL where the plugin only reads. What is written stands under a temporary
+   * name beside `path` until write_end moves it there whole; the plan and what it points to outlive the
+   * writer. */
+  mortise_status (*write_begin)(void* self, mortise_str path, const mortise_write_plan* plan, void** writer,
+                                mortise_error* error);
+  /* [worker] Encodes rows [row0, row0 + rows) of tensor `index` of the plan out of x[rows][k]. row0 is a
+   * multiple of 64, and rows too but at the tensor's end. Each row is written once, in any order, also at
+   * once. importance: [k], how much an error in each column weighs, or NULL. */
+  mortise_status (*write_rows)(void* self, void* writer, uint64_t index, uint64_t row0, uint64_t rows,
+                               const float* x, const float* importance, mortise_error* error);
+  /* Frees the writer, whether it succeeds or not; where it fails nothing is left behind. */
+  mortise_status (*write_end)(void* self, void* writer, mortise_error* error);
+  void (*write_abort)(void* self, void* writer);
 } mortise_weights;
 
 /* An opened model as the host shows it to arch, tokenizer and chat plugins. [any]; lives until their instance
@@ -75,6 +115,11 @@ typedef struct mortise_model {
   mortise_status (*meta)(void* ctx, mortise_str key, mortise_meta* value);
   mortise_status (*blob)(void* ctx, mortise_str name, mortise_bytes* bytes);
   const mortise_tensor* (*tensor)(void* ctx, mortise_str name); /* NULL where absent */
+  /* All of it by index, as in mortise_weights. */
+  uint64_t (*meta_count)(void* ctx);
+  mortise_status (*meta_at)(void* ctx, uint64_t index, mortise_str* key, mortise_meta* value);
+  uint64_t (*tensor_count)(void* ctx);
+  const mortise_tensor* (*tensor_at)(void* ctx, uint64_t index);
 } mortise_model;
 
 #ifdef __cplusplus

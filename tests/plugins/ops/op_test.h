@@ -87,8 +87,8 @@ inline std::vector<float> run_op(const mortise_ops& table, void* self, const Use
   float* to = in_place ? spread[0].data() : out.data();
   mortise_plan plan{sizeof(plan), 0, 0};
   table.plan(self, op, rows, 2, &plan);
-  const mortise_op_args args{sizeof(args),   plan.tasks, rows,       pointers.data(),
-                             strides.data(), to,         cols + gap, positions.data()};
+  const mortise_op_args args{sizeof(args), plan.tasks,       rows,   pointers.data(), strides.data(), to,
+                             cols + gap,   positions.data(), nullptr};
   for (uint32_t task = plan.tasks; task-- > 0;) {
     Scratch scratch(plan.scratch_bytes);
     table.run(self, op, &args, task, scratch.data());

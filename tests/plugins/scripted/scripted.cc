@@ -37,9 +37,10 @@ mortise_status build(void* self, const mortise_model* model, const mortise_build
   const mortise_str name = mortise::str("token_embd.weight");
   const mortise_tensor* table = model->tensor(model->ctx, name);
   const uint32_t vocab = table == nullptr ? 0 : static_cast<uint32_t>(table->shape[0]);
-  const mortise_arch_info info{sizeof(info), 1, 1, 1, 1, 1, vocab, 4096, "scripted"};
+  const mortise_arch_info info{sizeof(info), 1, 1, 1, 1, 1, vocab, 4096, 0, 0, "scripted"};
   b->info(b->ctx, &info);
-  const mortise_node x = b->take_rows(b->ctx, b->embed(b->ctx, b->matrix(b->ctx, name, 0, 0, 0)));
+  const mortise_matrix_source source{sizeof(source), 0, name, 0, 0, 0};
+  const mortise_node x = b->take_rows(b->ctx, b->embed(b->ctx, b->matrix(b->ctx, &source)));
   const mortise_attr attrs[] = {
       {"tokens", MORTISE_LIST, static_cast<uint32_t>(arch.tokens.size()), 0, 0, nullptr, arch.tokens.data()},
       {"end", MORTISE_INT, 0, arch.end, 0, nullptr, nullptr},

@@ -34,7 +34,7 @@ struct Rig {
       return BuilderHooks::Op{0, 0, d.input_cols[0]};
     };
     builder = std::make_unique<GraphBuilder>(std::move(hooks));
-    const mortise_arch_info info{sizeof(info), 1, 4, 1, 1, 4, 10, 128, "f"};
+    const mortise_arch_info info{sizeof(info), 1, 4, 1, 1, 4, 10, 128, 0, 0, "f"};
     c().info(c().ctx, &info);
   }
   void add(const std::string& name, std::vector<uint64_t> shape) {
@@ -44,7 +44,10 @@ struct Rig {
     kept.name = str(tensors.find(name)->first);
   }
   const mortise_builder& c() const { return builder->c(); }
-  uint32_t matrix(const char* name) { return c().matrix(c().ctx, str(name), 0, 0, 0); }
+  uint32_t matrix(const char* name, uint64_t row0 = 0, uint64_t rows = 0, uint64_t k = 0) {
+    const mortise_matrix_source source{sizeof(source), 0, str(name), row0, rows, k};
+    return c().matrix(c().ctx, &source);
+  }
   std::string error() {
     auto graph = builder->finish();
     return graph ? "" : graph.error().text();
@@ -83,11 +86,11 @@ TEST_CASE("builder: wrong use is one error that names what is wrong") {
     CHECK(rig.error().find("4 columns instead of 6") != std::string::npos);
   }
   SECTION("rows behind the end") {
-    b.matrix(b.ctx, str("w"), 4, 3, 4);
+    rig.matrix("w", 4, 3, 4);
     CHECK(rig.error().find("w: has shape [6, 4]") != std::string::npos);
   }
   SECTION("rows that wrap around") {
-    b.matrix(b.ctx, str("w"), 2, UINT64_MAX, 4);
+    rig.matrix("w", 2, UINT64_MAX, 4);
     CHECK(rig.error().find("w: has shape") != std::string::npos);
   }
   SECTION("a bias of another length") {
