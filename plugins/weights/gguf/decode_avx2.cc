@@ -2,3 +2,6 @@
 // Flow: see decode_impl.h; chosen at run time by the host's has_isa("avx2").
 #define GGUF_ISA avx2
 #include "decode_impl.h"
+
+#include "decode_grid.h"
+#include "decode_small.h"

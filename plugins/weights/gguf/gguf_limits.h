@@ -12,6 +12,7 @@ constexpr uint64_t kStringBytesMax = uint64_t{64} << 20;
 constexpr uint64_t kArrayElementsMax = uint64_t{1} << 24;
 constexpr uint64_t kTensorNameBytesMax = 63;
 constexpr uint32_t kDimsMax = 4;
+constexpr uint64_t kPartsMax = 1024;
 constexpr uint32_t kAlignmentMax = 1u << 20;
 
 }  // namespace gguf

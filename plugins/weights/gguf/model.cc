@@ -5,49 +5,54 @@
 
 namespace gguf {
 
-Model::Model(File file, uint32_t file_handle) : file_(std::move(file)) {
-  const size_t count = file_.tensors.size();
+Model::Model(std::vector<Part> parts) : parts_(std::move(parts)) {
+  size_t count = 0;
+  for (const Part& part : parts_) count += part.file.tensors.size();
   planes_.reserve(count);
   plane_pointers_.reserve(count);
   tensors_.reserve(count);
-  for (const Tensor& tensor : file_.tensors) {
-    planes_.push_back(
-        {sizeof(mortise_plane), file_handle, tensor.offset, tensor.bytes, "data", "block", {0, 0}});
-    plane_pointers_.push_back(&planes_.back());
-    mortise_tensor out{};
-    out.size = sizeof(out);
-    out.rank = tensor.dims == 0 ? 1 : tensor.dims;  // one number is a row of one
-    out.name = mortise::str(tensor.name);
-    out.format = tensor.type->format;
-    for (uint32_t i = 0; i < out.rank; ++i) out.shape[i] = tensor.sizes[out.rank - 1 - i];
-    out.plane_count = 1;
-    out.planes = &plane_pointers_.back();
-    tensors_.push_back(out);
-  }
+  for (const Part& part : parts_)
+    for (const Tensor& tensor : part.file.tensors) add(tensor, part.handle);
+}
+
+void Model::add(const Tensor& tensor, uint32_t file_handle) {
+  planes_.push_back(
+      {sizeof(mortise_plane), file_handle, tensor.offset, tensor.bytes, "data", "block", {0, 0}});
+  plane_pointers_.push_back(&planes_.back());
+  mortise_tensor out{};
+  out.size = sizeof(out);
+  out.rank = tensor.dims == 0 ? 1 : tensor.dims;  // one number is a row of one
+  out.name = mortise::str(tensor.name);
+  out.format = tensor.type->format;
+  for (uint32_t i = 0; i < out.rank; ++i) out.shape[i] = tensor.sizes[out.rank - 1 - i];
+  out.plane_count = 1;
+  out.planes = &plane_pointers_.back();
+  tensors_.push_back(out);
 }
 
 Result<mortise_meta> Model::value(const Entry& entry) {
   const std::lock_guard lock(mutex_);
   auto at = values_.find(&entry);
   if (at == values_.end()) {
-    MORTISE_TRY(made, Value::of(file_, entry));
+    MORTISE_TRY(made, Value::of(file(), entry));
     at = values_.emplace(&entry, std::move(made)).first;
   }
   return at->second.meta();
 }
 
 Result<mortise_meta> Model::meta(std::string_view key) {
-  const Entry* entry = file_.find_entry(key);
+  const Entry* entry = file().find_entry(key);
   if (entry == nullptr)
-    return mortise::fail(mortise::Code::not_found, file_.where,
+    return mortise::fail(mortise::Code::not_found, file().where,
                          "metadata key " + quoted(key) + " is missing");
   return value(*entry);
 }
 
 Result<mortise_meta> Model::meta_at(uint64_t index, std::string_view* key) {
-  if (index >= file_.entries.size())
-    return mortise::fail(mortise::Code::not_found, file_.where, "no metadata entry " + std::to_string(index));
-  const Entry& entry = file_.entries[index];
+  if (index >= file().entries.size())
+    return mortise::fail(mortise::Code::not_found, file().where,
+                         "no metadata entry " + std::to_string(index));
+  const Entry& entry = file().entries[index];
   *key = entry.key;
   return value(entry);
 }
@@ -64,15 +69,18 @@ int32_t Weights::probe(std::string_view path, std::string_view head) {
 }
 
 Result<Model*> Weights::open(mortise_str path, uint32_t flags) const {
-  uint32_t handle = 0;
-  mortise_bytes view = {nullptr, 0};
-  mortise_error error = mortise::c_error();
-  const mortise_host* host = host_.c();
-  const mortise_status status = host->map_file(host->ctx, path, &handle, &view, &error);
-  if (status != MORTISE_OK) return mortise::pass(mortise::from_c(status, error));
-  MORTISE_TRY(file, read_file(view.data, view.size, std::string(mortise::view(path)),
-                              (flags & MORTISE_OPEN_HEADER_ONLY) != 0));
-  return new Model(std::move(file), handle);
+  const auto open_part = [&](const std::string& name) -> Result<Part> {
+    uint32_t handle = 0;
+    mortise_bytes view = {nullptr, 0};
+    mortise_error error = mortise::c_error();
+    const mortise_host* host = host_.c();
+    const mortise_status status = host->map_file(host->ctx, mortise::str(name), &handle, &view, &error);
+    if (status != MORTISE_OK) return mortise::pass(mortise::from_c(status, error));
+    MORTISE_TRY(file, read_file(view.data, view.size, name, (flags & MORTISE_OPEN_HEADER_ONLY) != 0));
+    return Part{std::move(file), handle};
+  };
+  MORTISE_TRY(parts, open_parts(std::string(mortise::view(path)), open_part));
+  return new Model(std::move(parts));
 }
 
 namespace {

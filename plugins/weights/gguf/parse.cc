@@ -54,7 +54,11 @@ Result<void> Parser::header() {
         4);
   if (version != 2 && version != 3)
     return fail(Code::unsupported, file_.where,
-                "GGUF version " + text(version) + " is not read, only 2 and 3; convert the model again", 4);
+                "GGUF version " + text(version) +
+                    (version == 1  ? " is not read: its counts have 32 bits; convert the model again"
+                     : version > 3 ? " is not read: it is later than 3; use a later version of this plugin"
+                                   : " is not read, only 2 and 3; the file is damaged"),
+                4);
   file_.version = version;
   MORTISE_TRY(tensor_count, count("tensor count", kEntryBytesMin, kTensorsMax));
   MORTISE_TRY(entry_count, count("metadata count", kEntryBytesMin, kMetadataKeysMax));

@@ -58,18 +58,20 @@ Result<void> Parser::type(Tensor& tensor) {
   const uint64_t at = reader_.offset();
   const std::string what = "tensor " + quoted(tensor.name);
   MORTISE_TRY(number, reader_.read<uint32_t>("the type of " + what));
+  const auto refused = [&](const std::string& why) {
+    return fail(Code::unsupported, file_.where, what + " has the type " + why, at);
+  };
   tensor.type = find_type(number);
   if (tensor.type == nullptr)
-    return reader_.bad_at(at,
-                          what + " has the type " + text(number) + ", which ggml does not know" + kDamaged);
+    return refused("number " + text(number) + "; the highest known is " + text(highest_type().number) + " (" +
+                   std::string(highest_type().name) + "): the file is damaged or made for a later version");
   const std::string type_name(tensor.type->name);
+  if (tensor.type->instead != nullptr)
+    return refused(type_name + ", which ggml has withdrawn; quantize the model again, as " +
+                   tensor.type->instead);
   if (!tensor.type->readable())
-    return fail(
-        Code::unsupported, file_.where,
-        what + " has the type " + type_name +
-            (tensor.type->block_weights == 0 ? ", which ggml has withdrawn" : ", which is not read yet") +
-            "; read are " + readable_types(),
-        at);
+    return refused(type_name +
+                   ", which is not read: no model's weights are stored in it; convert the model again");
   if (tensor.row_weights() % tensor.type->block_weights != 0)
     return reader_.bad_at(at, what + ": its row of " + text(tensor.row_weights()) +
                                   " is no whole number of blocks of " + text(tensor.type->block_weights) +

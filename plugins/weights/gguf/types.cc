@@ -14,9 +14,10 @@ namespace {
 #define FAST(name) base::name
 #endif
 #define READ(number, name, weights, bytes, decoder) \
-  {number, name, "gguf." #decoder "/1", weights, bytes, base::decoder, FAST(decoder)},
-#define KNOWN(number, name, weights, bytes) {number, name, nullptr, weights, bytes, nullptr, nullptr},
-#define GONE(number, name) {number, name, nullptr, 0, 0, nullptr, nullptr},
+  {number, name, "gguf." #decoder "/1", weights, bytes, base::decoder, FAST(decoder), nullptr},
+#define KNOWN(number, name, weights, bytes) \
+  {number, name, nullptr, weights, bytes, nullptr, nullptr, nullptr},
+#define GONE(number, name, instead) {number, name, nullptr, 0, 0, nullptr, nullptr, instead},
 constexpr Type kTypes[] = {
 #include "types.inc"
 };
@@ -42,14 +43,6 @@ const Type* find_type(std::string_view name) {
   return nullptr;
 }
 
-std::string readable_types() {
-  std::string out;
-  for (const Type& type : kTypes) {
-    if (!type.readable()) continue;
-    if (!out.empty()) out += ", ";
-    out += type.name;
-  }
-  return out;
-}
+const Type& highest_type() { return kTypes[std::size(kTypes) - 1]; }
 
 }  // namespace gguf

@@ -2,7 +2,6 @@
 // Thread rule: constants. Flow: the parser looks a tensor's type up here, the format part decodes through it.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace gguf {
@@ -21,6 +20,7 @@ struct Type {
   uint32_t block_bytes;
   Decoder decode_base;
   Decoder decode_avx2;
+  const char* instead;  // of a withdrawn type: the one to quantise the model as
 
   bool readable() const { return decode_base != nullptr; }
 };
@@ -29,7 +29,7 @@ struct Type {
 const Type* find_type(uint32_t number);
 /// By name ("Q4_1"); null where there is none.
 const Type* find_type(std::string_view name);
-/// "F32, F16, Q4_0, ...": the types that have a decoder.
-std::string readable_types();
+/// The type with the highest number.
+const Type& highest_type();
 
 }  // namespace gguf

@@ -11,8 +11,13 @@ using gguf_test::read_bytes;
 
 namespace {
 
-const char* const kReadTypes[] = {"F32",  "F16",  "BF16", "Q4_0", "Q4_1", "Q5_0",
-                                  "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"};
+/// Every type that has a decoder, in the table's order.
+std::vector<const gguf::Type*> read_types() {
+  std::vector<const gguf::Type*> out;
+  for (uint32_t number = 0; const gguf::Type* type = gguf::find_type(number); ++number)
+    if (type->readable()) out.push_back(type);
+  return out;
+}
 
 bool has_avx2() {
 #if defined(__x86_64__)
@@ -51,8 +56,9 @@ std::vector<float> decode(gguf::Decoder decoder, const gguf::Type& type, std::st
 }  // namespace
 
 TEST_CASE("decoders give the bits of the block fixtures") {
-  for (const char* name : kReadTypes) {
-    const gguf::Type& type = *gguf::find_type(std::string_view(name));
+  for (const gguf::Type* row : read_types()) {
+    const gguf::Type& type = *row;
+    const std::string name(type.name);
     for (const char* set : {"random", "quant"}) {
       const std::string stem = std::string(MORTISE_TEST_DATA "/fixtures/blocks/") + name + "." + set;
       const std::string raw = read_bytes(stem + ".raw"), expected = read_bytes(stem + ".f32");
@@ -77,8 +83,8 @@ TEST_CASE("decoders give the bits of the block fixtures") {
 TEST_CASE("both decoder variants give the same bits on any bytes, at any address and length") {
   const uint32_t seed = std::random_device{}();
   INFO("seed " << seed);
-  for (const char* name : kReadTypes) {
-    const gguf::Type& type = *gguf::find_type(std::string_view(name));
+  for (const gguf::Type* row : read_types()) {
+    const gguf::Type& type = *row;
     if (!has_avx2()) continue;
     for (size_t blocks : {0, 1, 2, 3, 7, 8, 9, 16, 17, 61}) {
       // From an odd address, and to the last byte of the allocation.
@@ -87,7 +93,7 @@ TEST_CASE("both decoder variants give the same bits on any bytes, at any address
       const std::string_view view = std::string_view(raw).substr(1);
       const std::vector<float> base = decode(type.decode_base, type, view);
       const std::vector<float> fast = decode(type.decode_avx2, type, view);
-      INFO(name << " " << blocks);
+      INFO(type.name << " " << blocks);
       size_t wrong = 0;
       for (size_t i = 0; i < base.size(); ++i)  // which NaN is left to the compiler
         wrong += bits_of(base[i]) != bits_of(fast[i]) && !(std::isnan(base[i]) && std::isnan(fast[i]));
@@ -155,5 +161,5 @@ TEST_CASE("the type table agrees with the block fixtures' index") {
   }
   CHECK(known == 28);
   CHECK(gguf::find_type(43) == nullptr);
-  CHECK(gguf::readable_types() == "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, Q6_K, BF16");
+  CHECK(read_types().size() == 28);  // all of them
 }

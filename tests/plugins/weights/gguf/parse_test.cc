@@ -78,13 +78,24 @@ TEST_CASE("fixtures parse with the tensors that the gguf package lists") {
     CHECK(parse(read_bytes(MORTISE_TEST_DATA "/fixtures/gguf/" + name + ".gguf"))->tensors.size() == count);
 }
 
-TEST_CASE("a type without a decoder is refused by name, with those that are read") {
-  const auto file = parse(read_bytes(MORTISE_TEST_DATA "/fixtures/gguf/llama-mix.gguf"));
-  REQUIRE_FALSE(file);
-  CHECK(file.error().code == mortise::Code::unsupported);
-  CHECK(file.error().message.find("has the type Q2_K, which is not read yet") != std::string::npos);
-  CHECK(file.error().message.find("read are F32, F16, Q4_0") != std::string::npos);
-  CHECK(file.error().offset != MORTISE_NO_OFFSET);
+TEST_CASE("types that are not read are refused by name, with what to do") {
+  const auto message = [](uint32_t type) {
+    Writer w;
+    w.counts(1, 0).tensor("blk.0.w", {256}, type, 0).pad().data(512).pad();
+    const auto file = parse(w.bytes);
+    REQUIRE_FALSE(file);
+    CHECK(file.error().code == mortise::Code::unsupported);
+    CHECK(file.error().offset == 24 + 8 + 7 + 4 + 8);
+    CHECK(file.error().message.find("tensor \"blk.0.w\" has the type ") == 0);
+    return file.error().message.substr(30);
+  };
+  CHECK(message(4) == "Q4_2, which ggml has withdrawn; quantize the model again, as Q4_0");
+  CHECK(message(5) == "Q4_3, which ggml has withdrawn; quantize the model again, as Q4_1");
+  CHECK(message(31) == "Q4_0_4_4, which ggml has withdrawn; quantize the model again, as Q4_0");
+  CHECK(message(38) == "IQ4_NL_8_8, which ggml has withdrawn; quantize the model again, as IQ4_NL");
+  CHECK(message(9).find("Q8_1, which is not read") == 0);
+  CHECK(message(43).find("number 43; the highest known is 42 (Q2_0)") == 0);
+  CHECK(message(UINT32_MAX).find("number 4294967295; the highest known is 42") == 0);
 }
 
 // wgt-04 of the cases.
