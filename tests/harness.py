@@ -9,6 +9,8 @@ MODELS = pathlib.Path(os.environ.get("MORTISE_MODELS", SOURCE / "models"))
 SMOLLM2 = MODELS / "SmolLM2-135M-Instruct.Q4_1.gguf"
 QWEN = MODELS / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
 SKIP = 77  # exit status of a test that lacks its model
+SAMPLE = "MORTISE_SAMPLE" in os.environ  # a build with sanitizers, where all takes some ten times as long
+SLOWER = 10 if SAMPLE else 1
 
 
 def fixture(name):
@@ -19,7 +21,7 @@ def fixture(name):
 
 def mortise(*args, stdin=None, timeout=300, env=None):
     """The finished process of `mortise ARGS`."""
-    return subprocess.run([BIN, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=timeout,
+    return subprocess.run([BIN, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=timeout * SLOWER,
                           env={**os.environ, **(env or {})})
 
 
