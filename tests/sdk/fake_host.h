@@ -6,11 +6,16 @@
 #include <mortise/cpp/part.h>
 #include <mortise/host.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mortise_test {
@@ -39,6 +44,8 @@ class FakeHost {
 
   const mortise_host* c() const { return &table_; }
   mortise::Host host() const { return mortise::Host(&table_); }
+  /// The bytes of a mapped file.
+  const uint8_t* file(uint32_t handle) const { return files_[handle].second.get(); }
   std::vector<std::string> lines() const {
     std::lock_guard lock(mutex_);
     return lines_;
@@ -67,8 +74,27 @@ class FakeHost {
   static mortise_status spawn(void*, mortise_str, void (*)(void*), void*, void**, mortise_error* error) {
     return absent(error);
   }
-  static mortise_status map_file(void*, mortise_str, uint32_t*, mortise_bytes*, mortise_error* error) {
-    return absent(error);
+  /// The file's bytes in a buffer of exactly its size, so that a sanitizer sees a read behind its end.
+  static mortise_status map_file(void* ctx, mortise_str path, uint32_t* file, mortise_bytes* view,
+                                 mortise_error* error) {
+    const std::string name(path.data, path.size);
+    auto& files = self(ctx).files_;
+    for (size_t i = 0; i < files.size(); ++i)
+      if (files[i].first == name) {
+        *file = static_cast<uint32_t>(i);
+        *view = {files[i].second.get(), self(ctx).sizes_[i]};
+        return MORTISE_OK;
+      }
+    std::ifstream in(name, std::ios::binary);
+    if (!in) return mortise::to_c({mortise::Code::not_found, name, "no such file"}, error);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    if (bytes.empty()) return mortise::to_c({mortise::Code::bad_data, name, "is empty"}, error);
+    files.emplace_back(name, std::make_unique<uint8_t[]>(bytes.size()));
+    std::copy(bytes.begin(), bytes.end(), files.back().second.get());
+    self(ctx).sizes_.push_back(bytes.size());
+    *file = static_cast<uint32_t>(files.size() - 1);
+    *view = {files.back().second.get(), bytes.size()};
+    return MORTISE_OK;
   }
   static mortise_status open_library(void*, mortise_str, void**, mortise_error* error) {
     return absent(error);
@@ -90,6 +116,8 @@ class FakeHost {
   std::set<std::string> denied_;
   mutable std::mutex mutex_;
   std::vector<std::string> lines_;
+  std::vector<std::pair<std::string, std::unique_ptr<uint8_t[]>>> files_;  // by handle
+  std::vector<size_t> sizes_;
 };
 
 }  // namespace mortise_test
