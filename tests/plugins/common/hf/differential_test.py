@@ -87,8 +87,9 @@ def damage_bytes(rng, raw):
         elif kind == 3:
             raw[at] ^= 1 << rng.randrange(8)
         else:
-            raw[:8] = struct.pack("<Q", rng.choice([0, 1, 2, max(8, len(raw)) - 8, max(8, len(raw)) - 7, len(raw), 100_000_001,
-                                                    2**63, 2**64 - 1, max(0, len(raw) - 9)]))
+            over = max(8, len(raw)) - 8
+            raw[:8] = struct.pack("<Q", rng.choice([0, 1, 2, over, over + 1, max(0, over - 1), len(raw),
+                                                    100_000_001, 2**63, 2**64 - 1]))
         if not raw:
             raw = bytearray(b"\0")
     return bytes(raw)
