@@ -3,8 +3,8 @@
 
 #include <mortise/cpp/utf8.h>
 
-#include "byte_alphabet.h"
-#include "normalize.h"
+#include "tokenizer/byte_alphabet.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace mortise::bpe {
 namespace {
@@ -125,8 +125,8 @@ Result<void> Tokenizer::encode_text(std::string_view text, Scratch* scratch,
 Result<void> Tokenizer::encode_valid(std::string_view text, Scratch* scratch,
                                      std::vector<int32_t>* ids) const {
   std::string normalized;
-  if (pre_tokenizer_.row().nfc && may_need_nfc(text)) {
-    MORTISE_TRY(form_c, to_nfc(text));
+  if (pre_tokenizer_.row().nfc && hub::may_need_form(text, hub::UnicodeForm::nfc)) {
+    MORTISE_TRY(form_c, hub::to_form(text, hub::UnicodeForm::nfc));
     normalized = std::move(form_c);
     text = normalized;
   }
@@ -166,7 +166,7 @@ void Tokenizer::encode_piece(std::string_view piece, Scratch* scratch, std::vect
 // A piece of plain text never becomes a special token, even where it spells one.
 int32_t Tokenizer::whole_piece(std::string_view piece, Scratch* scratch) const {
   scratch->spelling.clear();
-  append_spelling(piece, &scratch->spelling);
+  hub::append_spelling(piece, &scratch->spelling);
   const int32_t id = vocabulary_.find(scratch->spelling);
   if (id == kNoToken) return id;
   const TokenType type = vocabulary_.type(id);

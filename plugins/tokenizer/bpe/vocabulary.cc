@@ -2,7 +2,7 @@
 // encoding.
 #include "vocabulary.h"
 
-#include "byte_alphabet.h"
+#include "tokenizer/byte_alphabet.h"
 #include "hash.h"
 
 namespace mortise::bpe {
@@ -64,7 +64,7 @@ void Vocabulary::add_bytes(TokenType type, std::string_view text) {
   std::string* bytes = bytes_.open();
   const bool verbatim =
       type == TokenType::unknown || type == TokenType::control || type == TokenType::user_defined;
-  if (type != TokenType::unused && (verbatim || !append_spelled(text, bytes))) bytes->append(text);
+  if (type != TokenType::unused && (verbatim || !hub::append_spelled(text, bytes))) bytes->append(text);
   bytes_.close();
 }
 
@@ -80,7 +80,7 @@ void Vocabulary::index_texts() {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(byte);
     std::string spelling;
-    append_spelling(std::string_view(&one, 1), &spelling);
+    hub::append_spelling(std::string_view(&one, 1), &spelling);
     byte_tokens_[byte] = find(spelling);
   }
 }

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "byte_alphabet.h"
+#include "tokenizer/byte_alphabet.h"
 #include "tokenizer.h"
 
 using namespace mortise;
@@ -34,7 +34,7 @@ void add_bytes(Input* input) {
   if (!input->byte_texts.empty()) return;
   for (int byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(byte);
-    append_spelling(std::string_view(&one, 1), &input->byte_texts.emplace_back());
+    mortise::hub::append_spelling(std::string_view(&one, 1), &input->byte_texts.emplace_back());
   }
   for (const std::string& text : input->byte_texts) {
     input->tokens.push_back(str(text));

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "byte_alphabet.h"
+#include "tokenizer/byte_alphabet.h"
 
 namespace mortise::bpe {
 
@@ -91,7 +91,7 @@ TestMetadata byte_vocabulary(const std::vector<std::string>& more, const std::ve
   std::vector<std::string> texts;
   for (int byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(byte);
-    append_spelling(std::string_view(&one, 1), &texts.emplace_back());
+    mortise::hub::append_spelling(std::string_view(&one, 1), &texts.emplace_back());
   }
   texts.insert(texts.end(), more.begin(), more.end());
   TestMetadata out;

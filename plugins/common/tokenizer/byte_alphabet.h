@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mortise::bpe {
+namespace mortise::hub {
 
 constexpr bool stands_for_itself(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
@@ -66,4 +66,4 @@ inline bool append_spelled(std::string_view text, std::string* out) {
   return true;
 }
 
-}  // namespace mortise::bpe
+}  // namespace mortise::hub

@@ -1,0 +1,165 @@
+// Pipeline's parts out of a tokenizer.json, and what it computes before it serves.
+// Thread rule: [load]. Flow: tokenizer.json -> Parts -> Pipeline.
+#include <mortise/tokenizer.h>
+
+#include <algorithm>
+
+#include "tokenizer/pipeline_scratch.h"
+
+namespace mortise::hub {
+namespace {
+
+Result<AddedToken> load_added(const Node& node, const Model& model) {
+  AddedToken out;
+  MORTISE_TRY(text, node.string("content"));
+  MORTISE_TRY(id, node.integer("id"));
+  MORTISE_TRY(special, node.boolean("special", false));
+  MORTISE_TRY(normalized, node.boolean("normalized", !special));
+  MORTISE_TRY(left_strip, node.boolean("lstrip", false));
+  MORTISE_TRY(right_strip, node.boolean("rstrip", false));
+  MORTISE_TRY(single_word, node.boolean("single_word", false));
+  if (text.size() > kAddedBytesMax)
+    return node.bad_field(
+        "content",
+        "has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kAddedBytesMax),
+        Code::limit);
+  const int32_t known = model.find(text);
+  if (known == kNoToken && (id < 0 || id >= static_cast<int64_t>(kTokensMax)))
+    return node.bad_field("id",
+                          "is " + std::to_string(id) + "; ids are 0 to " + std::to_string(kTokensMax - 1));
+  if (known == kNoToken && !model.text(static_cast<int32_t>(id)).empty())
+    return node.bad_field("id", "is " + std::to_string(id) + ", which is another token of the model");
+  return AddedToken{std::string(text), known != kNoToken ? known : static_cast<int32_t>(id),
+                    special,           normalized,
+                    left_strip,        right_strip,
+                    single_word};
+}
+
+}  // namespace
+
+Result<std::vector<AddedToken>> load_added_tokens(const Node& root, const Model& model) {
+  std::vector<AddedToken> out;
+  MORTISE_TRY(list, root.find("added_tokens"));
+  if (!list) return out;
+  MORTISE_TRY(items, list->items());
+  std::vector<std::pair<int32_t, size_t>> by_id;
+  for (const Node& item : items) {
+    MORTISE_TRY(token, load_added(item, model));
+    if (token.text.empty()) continue;
+    by_id.emplace_back(token.id, out.size());
+    out.push_back(std::move(token));
+  }
+  std::sort(by_id.begin(), by_id.end());
+  for (size_t i = 1; i < by_id.size(); ++i)
+    if (by_id[i].first == by_id[i - 1].first && out[by_id[i].second].text != out[by_id[i - 1].second].text)
+      return list->bad("gives id " + std::to_string(by_id[i].first) + " to two tokens");
+  return out;
+}
+
+Result<Parts> load_parts(const Node& root, std::unique_ptr<Model> model) {
+  Parts out;
+  MORTISE_TRY(added, load_added_tokens(root, *model));
+  MORTISE_TRY(normalizer, Normalizer::load(root));
+  MORTISE_TRY(pre_tokenizer, PreTokenizer::load(root, model->takes_bytes()));
+  MORTISE_TRY(decoder, Decoder::load(root));
+  int32_t count = model->size();
+  for (const AddedToken& token : added) count = std::max(count, token.id + 1);
+  MORTISE_TRY(frame, load_frame(root, count));
+  out.model = std::move(model);
+  out.added = std::move(added);
+  out.normalizer = std::move(normalizer);
+  out.pre_tokenizer = std::move(pre_tokenizer);
+  out.decoder = std::move(decoder);
+  out.frame = std::move(frame);
+  return out;
+}
+
+Pipeline::Pipeline(Parts parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<Pipeline>> Pipeline::make(Parts parts) {
+  std::unique_ptr<Pipeline> out(new Pipeline(std::move(parts)));
+  std::vector<std::string> normalized;
+  MatchScratch scratch;
+  for (const AddedToken& token : out->parts_.added) {
+    normalized.push_back(token.text);
+    scratch.start(token.text.size());
+    if (token.normalized) MORTISE_CHECK(out->parts_.normalizer.run(&normalized.back(), &scratch));
+  }
+  out->build_matchers(std::move(normalized));
+  MORTISE_CHECK(out->decode_all());
+  return out;
+}
+
+void Pipeline::build_matchers(std::vector<std::string> normalized) {
+  for (uint32_t i = 0; i < normalized.size(); ++i) {
+    const AddedToken& token = parts_.added[i];
+    if (!token.normalized) raw_.add(token.text, i);
+    if (!token.normalized || token.special) raw_and_special_.add(token.text, i);
+    if (token.normalized && !normalized[i].empty()) normalized_.add(std::move(normalized[i]), i);
+  }
+  raw_.build();
+  raw_and_special_.build();
+  normalized_.build();
+}
+
+Result<void> Pipeline::decode_all() {
+  int32_t count = parts_.model->size();
+  for (const AddedToken& token : parts_.added) count = std::max(count, token.id + 1);
+  std::vector<const AddedToken*> added(static_cast<size_t>(count));
+  for (const AddedToken& token : parts_.added) added[static_cast<size_t>(token.id)] = &token;
+  flags_.assign(added.size(), 0);
+  MatchScratch scratch;
+  bool differ = false;
+  std::string later, first;
+  size_t total = 0;
+  for (int32_t id = 0; id < count; ++id) {
+    const AddedToken* token = added[static_cast<size_t>(id)];
+    const std::string_view text = token != nullptr ? std::string_view(token->text) : parts_.model->text(id);
+    if (token != nullptr && token->special) flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_CONTROL;
+    later.assign(text);
+    first.assign(text);
+    if (text.empty()) {
+      flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_UNUSED;
+    } else {
+      scratch.start(text.size());
+      MORTISE_CHECK(parts_.decoder.run(&later, false, &scratch));
+      MORTISE_CHECK(parts_.decoder.run(&first, true, &scratch));
+    }
+    total += later.size();
+    if (total > kTokenBytesMax)
+      return fail(Code::limit, "decoder",
+                  "makes more than " + std::to_string(kTokenBytesMax) + " bytes of the tokens, the limit");
+    bytes_.push(later);
+    first_bytes_.push(first);
+    differ = differ || later != first;
+  }
+  if (!differ) first_bytes_ = StringTable();
+  return {};
+}
+
+void Pipeline::set_special_ids(const SpecialIds& ids) {
+  special_ids_ = ids;
+  for (const int32_t id : ids.ends) flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_END;
+  const auto apply = [](std::optional<bool> add, int32_t id, std::vector<int32_t>* frame, bool front) {
+    if (!add || id == kNoToken) return;
+    const auto found = std::find(frame->begin(), frame->end(), id);
+    if (*add && found == frame->end()) frame->insert(front ? frame->begin() : frame->end(), id);
+    if (!*add && found != frame->end()) frame->erase(found);
+  };
+  apply(ids.add_bos, ids.bos, &parts_.frame.before, true);
+  apply(ids.add_eos, ids.eos, &parts_.frame.behind, false);
+}
+
+int32_t Pipeline::find(std::string_view text) const {
+  for (const AddedToken& token : parts_.added)
+    if (token.text == text) return token.id;
+  return parts_.model->find(text);
+}
+
+int32_t Pipeline::find_special(std::string_view text) const {
+  for (const AddedToken& token : parts_.added)
+    if (token.special && token.text == text) return token.id;
+  return kNoToken;
+}
+
+}  // namespace mortise::hub
