@@ -25,8 +25,8 @@ KvPool::KvPool(uint32_t blocks, bool caches) : blocks_(blocks), caches_(caches) 
   for (uint32_t i = blocks; i > 0; --i) free_.push_back(i - 1);
 }
 
-KvPool::Prefix KvPool::find(const uint32_t* tokens, uint64_t limit) {
-  Prefix out;
+KvPool::Prefix KvPool::find(const Key& root, const uint32_t* tokens, uint64_t limit) {
+  Prefix out{{}, root};
   for (uint64_t at = 0; at + kBlockTokens <= limit; at += kBlockTokens) {
     Content content{out.key, {}};
     std::copy_n(tokens + at, kBlockTokens, content.tokens.begin());

@@ -23,9 +23,11 @@ class KvPool {
 
   /// Identity of sealed content: the chain of blocks from position 0 to here.
   struct Key {
-    uint32_t block = UINT32_MAX;  // UINT32_MAX: the root, before position 0
-    uint64_t generation = 0;
+    uint32_t block = UINT32_MAX;  // UINT32_MAX: a root, before position 0
+    uint64_t generation = 0;      // of a root: its variant
     bool operator==(const Key&) const = default;
+    /// Content under one variant is never found from another.
+    static Key root(uint64_t variant) { return {UINT32_MAX, variant}; }
   };
   struct Prefix {
     std::vector<uint32_t> blocks;  // each with a reference of the caller's
@@ -34,8 +36,8 @@ class KvPool {
 
   KvPool(uint32_t blocks, bool caches);
 
-  /// The longest chain of sealed blocks that holds tokens[0, limit); whole blocks only.
-  Prefix find(const uint32_t* tokens, uint64_t limit);
+  /// The longest chain of sealed blocks from `root` on that holds tokens[0, limit); whole blocks only.
+  Prefix find(const Key& root, const uint32_t* tokens, uint64_t limit);
   /// A block with one reference, its content undefined; evicts the cached block that was used least recently.
   /// Nothing where all are in use.
   std::optional<uint32_t> take();

@@ -29,9 +29,17 @@ Scheduler::Scheduler(Program& program, const KvStore& kv, KvPool& blocks, Pool& 
 
 void Scheduler::add(std::unique_ptr<Request> request) {
   auto sequence = std::make_unique<Sequence>(std::move(request), limits_.context);
+  sequence->root = sequence->key = root_of(*sequence);
   stats_.prompt_tokens += sequence->prompt_count();
   if (sequence->request().echo && !sequence->scores_prompt()) sequence->echo_prompt(piece_of_);
   waiting_.push_back(std::move(sequence));
+}
+
+/// Keys under another RoPE are other keys: those sequences share no blocks.
+KvPool::Key Scheduler::root_of(const Sequence& sequence) const {
+  const uint32_t length = sequence.admitted_length();
+  if (limits_.rope_length_from == 0 || length <= limits_.rope_length_from) return KvPool::Key::root(0);
+  return KvPool::Key::root(limits_.has_rope_of_each_length ? length : 1);
 }
 
 /// A sequence enters while there are blocks for all of its tokens and one more for each that runs, so that
@@ -48,7 +56,7 @@ void Scheduler::admit() {
     // block.
     if (!may_enter(next)) return;
     if (next.request().caches && !next.scores_prompt()) {
-      KvPool::Prefix prefix = blocks_.find(next.tokens.data(), next.length() - 1);
+      KvPool::Prefix prefix = blocks_.find(next.root, next.tokens.data(), next.length() - 1);
       next.blocks = std::move(prefix.blocks);
       next.key = prefix.key;
       next.sealed = static_cast<uint32_t>(next.blocks.size());
@@ -68,7 +76,7 @@ void Scheduler::give_back(Sequence* sequence) {
   blocks_.release(sequence->blocks);
   sequence->blocks.clear();
   sequence->computed = sequence->sealed = 0;
-  sequence->key = {};
+  sequence->key = sequence->root;
 }
 
 void Scheduler::remove(const Sequence* sequence) {
@@ -173,6 +181,7 @@ void Scheduler::fill_arrays() {
   wanted_.clear();
   wanted_rows_.clear();
   tokens_.clear();
+  lengths_.clear();
   positions_.clear();
   slots_.clear();
   sequence_rows_.assign(1, 0);
@@ -193,6 +202,7 @@ void Scheduler::fill_arrays() {
         wanted_.push_back({&s, at, draws, 0, {}});
       }
       tokens_.push_back(s.tokens[at]);
+      lengths_.push_back(s.admitted_length());
       positions_.push_back(static_cast<int32_t>(at));
       slots_.push_back(int64_t{s.blocks[at / kBlock]} * kBlock + at % kBlock);
     }
@@ -211,6 +221,7 @@ bool Scheduler::step() {
   fill_arrays();
   Batch batch;
   batch.tokens = tokens_.data();
+  batch.lengths = lengths_.data();
   batch.attention = {sizeof(mortise_attention_step),
                      static_cast<uint32_t>(tokens_.size()),
                      static_cast<uint32_t>(chunks_.size()),

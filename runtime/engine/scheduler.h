@@ -27,6 +27,9 @@ struct SchedulerLimits {
   uint32_t max_batch_tokens = 0;
   uint32_t context = 0;  // most tokens of a sequence: the pipeline's context, or what the KV pool holds
   uint32_t vocab = 0;
+  // As mortise_arch_info has them.
+  uint32_t rope_length_from = 0;
+  bool has_rope_of_each_length = false;
 };
 
 struct SchedulerStats {
@@ -70,6 +73,7 @@ class Scheduler {
   };
 
   void admit();
+  KvPool::Key root_of(const Sequence& sequence) const;
   bool may_enter(const Sequence& sequence) const;
   void build_batch();
   bool add_chunk(Sequence* sequence, uint32_t budget);
@@ -101,7 +105,7 @@ class Scheduler {
 
   std::vector<Chunk> chunks_;
   std::vector<Wanted> wanted_;
-  std::vector<uint32_t> wanted_rows_, tokens_, sequence_rows_, kv_lengths_, block_table_;
+  std::vector<uint32_t> wanted_rows_, tokens_, lengths_, sequence_rows_, kv_lengths_, block_table_;
   std::vector<int32_t> positions_;
   std::vector<int64_t> slots_;
   struct Scratch {  // of one worker, [vocab] each

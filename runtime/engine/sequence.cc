@@ -26,6 +26,8 @@ Sequence::Sequence(std::unique_ptr<Request> request, uint32_t limit)
       request_(std::move(request)),
       prompt_count_(static_cast<uint32_t>(tokens.size())),
       limit_(limit),
+      admitted_length_(static_cast<uint32_t>(
+          prompt_count_ + std::min<uint64_t>(request_->max_tokens, limit - std::min(limit, prompt_count_)))),
       text_(request_->stops) {}
 
 Event Sequence::make_event(mortise_event_type type) {

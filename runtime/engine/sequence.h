@@ -34,6 +34,8 @@ class Sequence {
   uint32_t length() const { return static_cast<uint32_t>(tokens.size()); }
   uint32_t prompt_count() const { return prompt_count_; }
   uint32_t generated() const { return length() - prompt_count_; }
+  /// Tokens that the sequence can come to have; known when it is made, and what RoPE may depend on.
+  uint32_t admitted_length() const { return admitted_length_; }
   /// True while prompt positions need their log-probabilities: until the echo has taken them along.
   bool scores_prompt() const { return request_->echo && request_->top_logprobs >= 0 && !is_echoed_; }
 
@@ -50,6 +52,7 @@ class Sequence {
   uint32_t computed = 0;         // tokens whose K and V are in the cache
   uint32_t cached = 0;           // of them found there when the sequence was first admitted
   std::vector<uint32_t> blocks;
+  KvPool::Key root;     // what its blocks may be shared under
   KvPool::Key key;      // of the last sealed block
   uint32_t sealed = 0;  // blocks
   std::vector<TokenLogprob> prompt_logprobs;
@@ -63,6 +66,7 @@ class Sequence {
   std::unique_ptr<Request> request_;
   const uint32_t prompt_count_;
   const uint32_t limit_;
+  const uint32_t admitted_length_;
   AnswerText text_;
   bool is_echoed_ = false;
   std::vector<uint32_t> unsent_tokens_;

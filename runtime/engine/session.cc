@@ -133,7 +133,8 @@ Result<void> Session::start_engine() {
   const auto longest = static_cast<uint32_t>(std::min<uint64_t>(known.context, kv_tokens));
   scheduler = std::make_unique<Scheduler>(
       model->program(), model->kv(), *blocks, *pool, links, text == nullptr ? PieceOf() : text->piece_of(),
-      SchedulerLimits{known.max_sequences, known.max_batch_tokens, longest, known.vocab});
+      SchedulerLimits{known.max_sequences, known.max_batch_tokens, longest, known.vocab,
+                      model->graph().info.rope_length_from, model->graph().info.rope_each_length != 0});
   engine = std::make_unique<Engine>(
       *scheduler, *blocks, *params, links,
       EngineLimits{known.queue, known.max_sequences, known.context, kv_tokens, known.vocab});

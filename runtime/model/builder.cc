@@ -68,42 +68,6 @@ bool GraphBuilder::columns(uint32_t node, uint64_t cols, const char* what) {
   return false;
 }
 
-uint32_t GraphBuilder::matrix(const mortise_matrix_source& source) {
-  if (failed_) return 0;
-  const std::string_view name = view(source.tensor);
-  const uint64_t row0 = source.row0, k = source.k;
-  uint64_t rows = source.rows;
-  if (source.flags != 0) {
-    fail_with(Code::unsupported, std::string(name), "transposed weights are not read yet");
-    return 0;
-  }
-  const mortise_tensor* tensor = hooks_.tensor(name);
-  if (tensor == nullptr) {
-    fail_with(Code::bad_data, std::string(name), "the model has no such tensor; the file is incomplete");
-    return 0;
-  }
-  if (tensor->rank != 2) {
-    fail_with(Code::bad_data, std::string(name),
-              "has " + std::to_string(tensor->rank) + " dimensions instead of 2");
-    return 0;
-  }
-  const uint64_t have = tensor->shape[0], width = tensor->shape[1];
-  if (rows == 0 && row0 < have) rows = have - row0;
-  if (row0 > have || rows > have - row0 || rows == 0 || (k != 0 && k != width)) {
-    fail_with(Code::bad_data, std::string(name),
-              "has shape [" + std::to_string(have) + ", " + std::to_string(width) + "], needed are rows " +
-                  std::to_string(row0) + " to " + std::to_string(row0 + rows) + " of " + std::to_string(k) +
-                  " columns; metadata and tensors disagree");
-    return 0;
-  }
-  auto [at, is_new] = matrix_ids_.try_emplace({std::string(name), row0, rows}, 0);
-  if (is_new) {
-    graph_.matrices.push_back(Matrix{tensor, row0, rows, width});
-    at->second = static_cast<uint32_t>(graph_.matrices.size());
-  }
-  return at->second;
-}
-
 uint32_t GraphBuilder::vector(std::string_view name, uint64_t count, bool needed) {
   if (failed_) return 0;
   const mortise_tensor* tensor = hooks_.tensor(name);
@@ -145,61 +109,6 @@ uint32_t GraphBuilder::constant(const float* data, uint64_t count) {
 
 const float* GraphBuilder::vector_data(uint32_t id) {
   return id >= 1 && id <= graph_.vectors.size() ? graph_.vectors[id - 1].data() : nullptr;
-}
-
-uint32_t GraphBuilder::embed(uint32_t table) {
-  if (failed_) return 0;
-  if (table < 1 || table > graph_.matrices.size()) {
-    fail_with(Code::internal, "graph", "the embedding table is no matrix of this graph");
-    return 0;
-  }
-  Matrix& matrix = graph_.matrices[table - 1];
-  matrix.is_table = true;
-  Node node{NodeKind::embed, matrix.k};
-  node.matrix = table - 1;
-  return push(std::move(node));
-}
-
-uint32_t GraphBuilder::embed_positions(uint32_t) {
-  fail_with(Code::unsupported, "graph", "tables by position are not read yet");
-  return 0;
-}
-
-uint32_t GraphBuilder::moe_linear(uint32_t, uint32_t, uint32_t, const uint32_t*, uint32_t) {
-  fail_with(Code::unsupported, "graph", "mixtures of experts are not run yet");
-  return 0;
-}
-
-uint32_t GraphBuilder::linear(uint32_t x, uint32_t w, uint32_t bias, uint32_t group) {
-  if (failed_) return 0;
-  if (w < 1 || w > graph_.matrices.size()) {
-    fail_with(Code::internal, "graph", "a linear weight is no matrix of this graph");
-    return 0;
-  }
-  Matrix& matrix = graph_.matrices[w - 1];
-  if (!columns(x, matrix.k, "the input of a linear weight")) return 0;
-  if (bias > graph_.vectors.size() || (bias != 0 && graph_.vectors[bias - 1].size() != matrix.rows)) {
-    fail_with(Code::bad_data, std::string(view(matrix.tensor->name)),
-              "its bias has another number of elements");
-    return 0;
-  }
-  matrix.is_weight = true;
-  matrix.has_bias = matrix.has_bias || bias != 0;
-  Node node{NodeKind::linear, matrix.rows, graph_.nodes[x - 1].wanted, {x - 1}};
-  node.matrix = w - 1;
-  node.bias = bias;
-  node.group = group != 0 ? group : next_group_++;
-  return push(std::move(node));
-}
-
-void GraphBuilder::linear_group(uint32_t x, uint32_t count, const uint32_t* w, const uint32_t* bias,
-                                uint32_t* out) {
-  if (count == 0 || count > kLinearGroupMax || w == nullptr || out == nullptr)
-    return fail_with(Code::internal, "graph",
-                     "a linear group of " + std::to_string(count) + " weights; 1 to " +
-                         std::to_string(kLinearGroupMax) + " are possible");
-  const uint32_t group = next_group_++;
-  for (uint32_t i = 0; i < count; ++i) out[i] = linear(x, w[i], bias == nullptr ? 0 : bias[i], group);
 }
 
 uint32_t GraphBuilder::view_columns(uint32_t x, uint64_t column0, uint64_t columns) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <mortise/arch.h>
 #include <mortise/cpp/result.h>
+#include <mortise/format.h>
 
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@ constexpr uint32_t kGraphNodesMax = 65536;
 constexpr uint32_t kGraphSlotsMax = 4096;
 constexpr uint32_t kGraphGroupsMax = 16;
 constexpr uint32_t kLinearGroupMax = 64;                    // weights over one x
+constexpr uint32_t kExpertsMax = 4096;                      // of one mixture
 constexpr uint64_t kVectorElementsMax = uint64_t{1} << 26;  // of one constant
 constexpr uint64_t kColumnsMax = uint64_t{1} << 22;         // of one value
 
@@ -24,6 +26,8 @@ constexpr uint64_t kColumnsMax = uint64_t{1} << 22;         // of one value
 struct BuilderHooks {
   /// The tensor of that name, or null.
   std::function<const mortise_tensor*(std::string_view)> tensor;
+  /// The format of a tensor, which it has found possible.
+  std::function<Result<const mortise_format*>(const mortise_tensor&)> format;
   /// All elements of a tensor as float32; zeros are not enough where only the header is at hand: then ones.
   std::function<Result<std::vector<float>>(const mortise_tensor&)> values;
   /// Chooses a plugin for an operation and asks it for the columns of its result.
@@ -67,13 +71,18 @@ class GraphBuilder {
 
  private:
   uint32_t push(Node node);
+  Matrix* known_matrix(uint32_t id, const char* what);
+  uint32_t push_table(NodeKind kind, uint32_t table);
+  void transpose(Matrix* matrix);
+  bool takes_bias(const Matrix& first, uint64_t count, uint32_t bias);
   bool known(uint32_t node, const char* what);
   bool columns(uint32_t node, uint64_t cols, const char* what);
 
   BuilderHooks hooks_;
   mortise_builder table_{};
   Graph graph_;
-  std::map<std::tuple<std::string, uint64_t, uint64_t>, uint32_t> matrix_ids_;
+  std::map<std::tuple<std::string, uint64_t, uint64_t, bool>, uint32_t> matrix_ids_;
+  std::map<std::tuple<std::string, uint64_t, uint64_t>, const mortise_tensor*> transposed_;  // by slices
   std::map<std::string, uint32_t> vector_ids_;
   uint32_t next_group_ = 1;
   bool failed_ = false;

@@ -37,6 +37,10 @@ Result<void> Model::build_graph() {
   std::set<std::string, std::less<>> seen;
   BuilderHooks hooks;
   hooks.tensor = [&](std::string_view name) { return open_.tensor(name); };
+  hooks.format = [&](const mortise_tensor& tensor) -> Result<const mortise_format*> {
+    MORTISE_TRY(format, formats_->of(tensor, open_.path()));
+    return &format->table<mortise_format>();
+  };
   hooks.values = [&](const mortise_tensor& tensor) -> Result<std::vector<float>> {
     if (open_.has_data()) return formats_->values(open_, tensor);
     // Only the header is here: what depends on values does not change any size.
@@ -109,6 +113,12 @@ Result<void> Model::size_context() {
     return fail(Code::bad_argument, pipeline_.source,
                 "model.context: the model does not say what it was trained for; set it");
   limits_.context = std::min(limits_.context, kContextMax);
+  if (graph_.positions != 0 && limits_.context > graph_.positions) {
+    warnings_.push_back("a context of " + std::to_string(limits_.context) + " tokens is cut to " +
+                        std::to_string(graph_.positions) +
+                        ": the model has a table of positions, and no more rows in it");
+    limits_.context = static_cast<uint32_t>(graph_.positions);
+  }
   limits_.rows = static_cast<uint32_t>(pipeline_.engine.max_batch_tokens.value);
   limits_.sequences = std::min(static_cast<uint32_t>(pipeline_.engine.max_sequences.value), limits_.rows);
   limits_.wanted = std::min(limits_.rows, kWantedRowsMax);

@@ -114,9 +114,17 @@ Result<std::vector<const void*>> OpenModel::planes(const mortise_tensor& tensor)
   return out;
 }
 
-void OpenModel::release(const mortise_tensor& tensor) const {
-  for (uint32_t p = 0; p < tensor.plane_count; ++p)
-    files_.release(tensor.planes[p]->file, tensor.planes[p]->offset, tensor.planes[p]->length);
+void OpenModel::release(const mortise_tensor& tensor) const { release_rows(tensor, 0, 1, 1); }
+
+void OpenModel::release_rows(const mortise_tensor& tensor, uint64_t row0, uint64_t rows, uint64_t all) const {
+  for (uint32_t p = 0; p < tensor.plane_count; ++p) {
+    const mortise_plane& plane = *tensor.planes[p];
+    const auto bytes_before = [&](uint64_t row) {
+      return static_cast<uint64_t>(static_cast<unsigned __int128>(plane.length) * row / all);
+    };
+    const uint64_t begin = bytes_before(row0);
+    files_.release(plane.file, plane.offset + begin, bytes_before(row0 + rows) - begin);
+  }
 }
 
 }  // namespace mortise

@@ -37,6 +37,9 @@ class OpenModel {
   Result<std::vector<const void*>> planes(const mortise_tensor& tensor) const;
   /// The planes of the tensor are not needed any more: their pages are let go.
   void release(const mortise_tensor& tensor) const;
+  /// The same for the part of each plane that holds rows [row0, row0 + rows) of `all`, where planes are in
+  /// the order of rows; elsewhere it is a part of the same size.
+  void release_rows(const mortise_tensor& tensor, uint64_t row0, uint64_t rows, uint64_t all) const;
 
  private:
   OpenModel(const Provider& weights, const Files& files, std::string path);

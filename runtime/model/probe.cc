@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "host/memory.h"
+#include "model/pack_source.h"
 
 namespace mortise {
 namespace {
@@ -94,7 +95,7 @@ std::string gathers(const Weight& weight, void* handle, const std::vector<float>
 }  // namespace
 
 Result<std::string> probe_weight(const Weight& weight, const OpenModel& model) {
-  MORTISE_TRY(planes, model.planes(*weight.desc.tensor));
+  MORTISE_TRY(source, PackSource::open(weight, model, nullptr));
   Weight part = weight;
   const uint64_t n = std::min(weight.desc.rows, kProbeWeightRows), k = weight.desc.k;
   part.desc.rows = n;
@@ -103,14 +104,14 @@ Result<std::string> probe_weight(const Weight& weight, const OpenModel& model) {
   const AlignedMemory packed(allocate_aligned(calls.packed_bytes(self, part.choice.claim, &part.desc), 64));
   mortise_error error = c_error();
   mortise_status status =
-      calls.pack(self, part.choice.claim, &part.desc, planes.data(), 0, n, packed.get(), &error);
+      calls.pack(self, part.choice.claim, &part.desc, source.planes(), 0, n, packed.get(), &error);
   if (status != MORTISE_OK) return "pack failed: " + from_c(status, error).text();
   void* handle = nullptr;
   status = calls.bind(self, part.choice.claim, &part.desc, packed.get(), &handle, &error);
   if (status != MORTISE_OK) return "bind failed: " + from_c(status, error).text();
 
   std::vector<float> w(n * k);
-  part.desc.format->decode_rows(part.desc.format_self, part.desc.tensor, planes.data(), part.desc.row0, n,
+  part.desc.format->decode_rows(part.desc.format_self, part.desc.tensor, source.planes(), part.desc.row0, n,
                                 w.data());
   const std::vector<float> x = probe_input(kProbeRows * k);
   const Run run{part, handle, x.data()};
@@ -118,6 +119,7 @@ Result<std::string> probe_weight(const Weight& weight, const OpenModel& model) {
   if (wrong.empty()) wrong = compare(part, w, x.data(), kProbeRows, run.outputs(kProbeRows));
   if (wrong.empty() && (part.claim->features & MORTISE_LINEAR_UNPACK) != 0) wrong = gathers(part, handle, w);
   calls.unbind(self, handle);
+  model.release(*weight.desc.tensor);
   return wrong;
 }
 

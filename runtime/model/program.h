@@ -12,6 +12,7 @@
 #include "host/memory.h"
 #include "host/pool.h"
 #include "model/chooser.h"
+#include "model/expert_rows.h"
 #include "model/graph.h"
 #include "model/kv_store.h"
 #include "model/weights.h"
@@ -27,7 +28,8 @@ struct ProgramLimits {
 
 /// What one step computes. Arrays live until run returns.
 struct Batch {
-  const uint32_t* tokens = nullptr;  // [attention.rows]
+  const uint32_t* tokens = nullptr;   // [attention.rows]
+  const uint32_t* lengths = nullptr;  // [attention.rows] as mortise_op_args has them
   mortise_attention_step attention{};
   const uint32_t* wanted = nullptr;  // row numbers, rising
   uint32_t wanted_count = 0;
@@ -100,6 +102,9 @@ class Program {
   uint32_t take_buffer(const Node& node, std::vector<uint32_t>* free);
   bool runs_in_place(const Step& step, const std::vector<uint32_t>& last) const;
   void measure();
+  void measure_linear(const Node& node, uint64_t rows, mortise_plan* plan);
+  void measure_experts(const Node& node, uint64_t rows, mortise_plan* plan);
+  Result<void> reserve_prepared(uint64_t bytes);
   Result<void> plan_attention(const Batch& batch);
 
   const Graph& graph_;
@@ -114,6 +119,7 @@ class Program {
   std::vector<Buffer> buffers_;
   uint64_t scratch_bytes_ = 0;  // of one worker
   uint64_t prepared_bytes_ = 0;
+  ExpertRows expert_rows_;
   ProgramMemory memory_;
   StepTimes times_;
   void* arena_ = nullptr;

@@ -4,64 +4,9 @@
 #include <cassert>
 #include <cstring>
 
-#include "host/clock.h"
-#include "model/program.h"
+#include "model/program_run.h"
 
 namespace mortise {
-namespace {
-
-constexpr uint32_t kRowsPerTask = 16;  // of gathering, copying and K/V writing
-
-uint32_t row_tasks(uint64_t rows) { return static_cast<uint32_t>((rows + kRowsPerTask - 1) / kRowsPerTask); }
-
-}  // namespace
-
-/// The state of one step: the batch, and the rows at hand (all of them, or a chunk of the wanted ones).
-struct Program::Run {
-  Program& program;
-  const Batch& batch;
-  const KvStore& kv;
-  Pool& pool;
-  const uint32_t* wanted = nullptr;
-  uint64_t rows = 0;
-  std::vector<int32_t> wanted_positions;
-
-  float* data(uint32_t node) const {
-    const Place& place = program.places_[node];
-    return program.buffers_[place.buffer].data + place.column0;
-  }
-  uint64_t stride(uint32_t node) const { return program.places_[node].stride; }
-  void* scratch(uint32_t worker) const {
-    return static_cast<uint8_t*>(program.scratch_) + program.scratch_bytes_ * worker;
-  }
-
-  /// task(index, worker) for every index below `tasks`, timed as work of plugins.
-  template <class Task>
-  void parallel(uint32_t tasks, Task&& task) {
-    const uint64_t begin = now_ns();
-    pool.parallel(
-        tasks, [](void* arg, uint32_t index, uint32_t worker) { (*static_cast<Task*>(arg))(index, worker); },
-        &task);
-    program.times_.plugins_ns += now_ns() - begin;
-  }
-
-  /// task(first row, count, worker) over all rows at hand.
-  template <class Task>
-  void parallel_rows(Task&& task) {
-    parallel(row_tasks(rows), [&](uint32_t index, uint32_t worker) {
-      const uint64_t row0 = uint64_t{index} * kRowsPerTask;
-      task(row0, std::min<uint64_t>(kRowsPerTask, rows - row0), worker);
-    });
-  }
-
-  Result<void> step(const Step& step);
-  void embed(const Node& node, uint32_t at);
-  void take_rows(const Node& node, uint32_t at);
-  void op(const Step& step);
-  void linear(const Step& step);
-  const void* prepare(const Weight& weight, const Node& node);
-  Result<void> attention(const Step& step);
-};
 
 Result<void> Program::Run::step(const Step& step) {
   const uint32_t at = step.nodes[0];
@@ -69,6 +14,9 @@ Result<void> Program::Run::step(const Step& step) {
   switch (step.kind) {
     case NodeKind::embed:
       embed(node, at);
+      break;
+    case NodeKind::embed_positions:
+      embed_positions(node, at);
       break;
     case NodeKind::take_rows:
       take_rows(node, at);
@@ -79,6 +27,8 @@ Result<void> Program::Run::step(const Step& step) {
     case NodeKind::linear:
       linear(step);
       break;
+    case NodeKind::moe_linear:
+      return moe_linear(step);
     case NodeKind::attention:
       return attention(step);
     case NodeKind::view:
@@ -89,9 +39,21 @@ Result<void> Program::Run::step(const Step& step) {
 
 void Program::Run::embed(const Node& node, uint32_t at) {
   const Weight& table = program.weights_.list()[node.matrix];
-  parallel_rows([&](uint64_t row0, uint64_t count, uint32_t) {
+  parallel_rows(rows, [&](uint64_t row0, uint64_t count, uint32_t) {
     for (uint64_t row = row0; row < row0 + count; ++row)
       gather_rows(table, batch.tokens + row, 1, data(at) + row * stride(at));
+  });
+}
+
+/// A padding row takes position 0; the context ends before the table does.
+void Program::Run::embed_positions(const Node& node, uint32_t at) {
+  const Weight& table = program.weights_.list()[node.matrix];
+  parallel_rows(rows, [&](uint64_t row0, uint64_t count, uint32_t) {
+    for (uint64_t row = row0; row < row0 + count; ++row) {
+      const auto position = static_cast<uint32_t>(std::max(batch.attention.positions[row], 0));
+      assert(position < table.desc.rows);
+      gather_rows(table, &position, 1, data(at) + row * stride(at));
+    }
   });
 }
 
@@ -118,8 +80,9 @@ void Program::Run::op(const Step& step) {
   calls.plan(p.self, step.op, rows, program.workers_, &plan);
   assert(plan.scratch_bytes <= program.scratch_bytes_);
   const int32_t* positions = wanted == nullptr ? batch.attention.positions : wanted_positions.data();
+  const uint32_t* lengths = wanted == nullptr ? batch.lengths : wanted_lengths.data();
   const mortise_op_args args{sizeof(args), plan.tasks, rows,      inputs, strides,
-                             data(at),     stride(at), positions, nullptr};
+                             data(at),     stride(at), positions, lengths};
   parallel(plan.tasks,
            [&](uint32_t task, uint32_t worker) { calls.run(p.self, step.op, &args, task, scratch(worker)); });
 }
@@ -127,7 +90,7 @@ void Program::Run::op(const Step& step) {
 /// x as the claim wants it: as it is, or prepared into the shared buffer.
 const void* Program::Run::prepare(const Weight& weight, const Node& node) {
   const uint32_t from = node.inputs[0];
-  if (std::strcmp(weight.claim->activation, "act.f32/1") == 0) return data(from);
+  if (!weight.is_prepared()) return data(from);
   const uint64_t k = weight.desc.k;
   void* self = weight.provider->self;
   const uint32_t tasks = weight.calls->act_tasks(self, weight.choice.claim, rows, k, program.workers_);
@@ -138,6 +101,17 @@ const void* Program::Run::prepare(const Weight& weight, const Node& node) {
   return program.prepared_;
 }
 
+/// The tasks of several weights as one region.
+void Program::Run::run_parts(const LinearPart* parts, size_t count) {
+  parallel(parts[count - 1].end, [&](uint32_t task, uint32_t worker) {
+    const LinearPart& part = *std::upper_bound(parts, parts + count, task,
+                                               [](uint32_t t, const LinearPart& p) { return t < p.end; });
+    const uint32_t own = task - (part.end - part.args.tasks);
+    part.weight->calls->run(part.weight->provider->self, part.weight->handle, &part.args, own,
+                            scratch(worker));
+  });
+}
+
 /// A group of weights over one x is one task space, as long as they take x in the same form.
 void Program::Run::linear(const Step& step) {
   constexpr size_t kGroupMax = 8;
@@ -145,11 +119,7 @@ void Program::Run::linear(const Step& step) {
   while (first < step.nodes.size()) {
     const Weight& lead = program.weights_.list()[program.graph_.nodes[step.nodes[first]].matrix];
     const void* x = prepare(lead, program.graph_.nodes[step.nodes[first]]);
-    struct Part {
-      const Weight* weight;
-      mortise_linear_args args;
-      uint32_t end;
-    } parts[kGroupMax];
+    LinearPart parts[kGroupMax];
     size_t count = 0;
     uint32_t tasks = 0;
     for (; first + count < step.nodes.size() && count < kGroupMax; ++count) {
@@ -169,13 +139,7 @@ void Program::Run::linear(const Step& step) {
                        stride(at), bias, nullptr, 0},
                       tasks};
     }
-    parallel(tasks, [&](uint32_t task, uint32_t worker) {
-      const Part* part = parts;
-      while (task >= part->end) ++part;
-      const uint32_t own = task - (part->end - part->args.tasks);
-      part->weight->calls->run(part->weight->provider->self, part->weight->handle, &part->args, own,
-                               scratch(worker));
-    });
+    run_parts(parts, count);
     first += count;
   }
 }
@@ -201,7 +165,7 @@ Result<void> Program::Run::attention(const Step& step) {
                                     data(at),
                                     stride(at)};
   if (writes)
-    parallel_rows([&](uint64_t row0, uint64_t count, uint32_t) {
+    parallel_rows(rows, [&](uint64_t row0, uint64_t count, uint32_t) {
       calls.append(self, shape.handle, &args, static_cast<uint32_t>(row0), static_cast<uint32_t>(count));
     });
   parallel(shape.plan.tasks, [&](uint32_t task, uint32_t worker) {
@@ -243,8 +207,11 @@ Result<void> Program::run(const Batch& batch, const KvStore& kv, Pool& pool, con
     run.wanted = batch.wanted + first;
     run.rows = std::min(limits_.wanted, batch.wanted_count - first);
     run.wanted_positions.clear();
-    for (uint64_t row = 0; row < run.rows; ++row)
+    run.wanted_lengths.clear();
+    for (uint64_t row = 0; row < run.rows; ++row) {
       run.wanted_positions.push_back(batch.attention.positions[run.wanted[row]]);
+      run.wanted_lengths.push_back(batch.lengths[run.wanted[row]]);
+    }
     for (const Step& step : steps_)
       if (step.is_tail) MORTISE_CHECK(run.step(step));
     on_logits(first, static_cast<uint32_t>(run.rows), run.data(graph_.logits), run.stride(graph_.logits));

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "host/memory.h"
+#include "model/pack_source.h"
 
 namespace mortise {
 namespace {
@@ -14,7 +15,7 @@ constexpr uint64_t kPackTaskBytes = 1 << 20;  // of the packed weight, per task
 
 struct PackJob {
   const Weight* weight;
-  const void* const* planes;
+  const PackSource* source;
   uint64_t step;  // rows per task
   std::mutex mutex;
   bool failed = false;
@@ -26,8 +27,9 @@ void pack_task(void* arg, uint32_t task, uint32_t) {
   const Weight& w = *job.weight;
   const uint64_t row0 = task * job.step, rows = std::min(job.step, w.desc.rows - row0);
   mortise_error error = c_error();
-  const mortise_status status =
-      w.calls->pack(w.provider->self, w.choice.claim, &w.desc, job.planes, row0, rows, w.packed, &error);
+  const mortise_status status = w.calls->pack(w.provider->self, w.choice.claim, &w.desc, job.source->planes(),
+                                              row0, rows, w.packed, &error);
+  job.source->release(row0, rows);
   if (status == MORTISE_OK) return;
   std::lock_guard lock(job.mutex);
   job.failed = true;
@@ -51,6 +53,7 @@ Result<void> Weights::choose_one(const Matrix& matrix, const OpenModel& model, c
   out->desc = {
       sizeof(mortise_linear_desc),      0,           matrix.row0, matrix.rows, matrix.k, matrix.tensor,
       &format->table<mortise_format>(), format->self};
+  out->is_transposed = matrix.is_transposed;
   if (!matrix.is_weight) return {};
   const uint64_t features =
       (matrix.has_bias ? MORTISE_LINEAR_BIAS : 0) | (matrix.is_table ? MORTISE_LINEAR_UNPACK : 0);
@@ -80,8 +83,7 @@ uint64_t Weights::packed_bytes() const {
 Result<void> Weights::pack(const OpenModel& model, Pool& pool,
                            const std::function<void(uint64_t)>& progress) {
   uint64_t done = 0;
-  for (size_t i = 0; i < list_.size(); ++i) {
-    Weight& weight = list_[i];
+  for (Weight& weight : list_) {
     if (!weight.is_packed()) {
       MORTISE_TRY(planes, model.planes(*weight.desc.tensor));
       weight.planes = std::move(planes);
@@ -90,17 +92,16 @@ Result<void> Weights::pack(const OpenModel& model, Pool& pool,
     MORTISE_CHECK(pack_one(model, pool, &weight));
     done += weight.packed_bytes;
     progress(done);
-    // Another matrix may be made of other rows of the same tensor; the last one lets the pages go.
-    const bool again = std::any_of(list_.begin() + static_cast<ptrdiff_t>(i) + 1, list_.end(),
-                                   [&](const Weight& w) { return w.desc.tensor == weight.desc.tensor; });
-    if (!again) model.release(*weight.desc.tensor);
   }
+  // What pieces share, and what was read out of their order.
+  for (const Weight& weight : list_)
+    if (weight.is_packed()) model.release(*weight.desc.tensor);
   return {};
 }
 
 Result<void> Weights::pack_one(const OpenModel& model, Pool& pool, Weight* weight) {
   const std::string name(view(weight->desc.tensor->name));
-  MORTISE_TRY(planes, model.planes(*weight->desc.tensor));
+  MORTISE_TRY(source, PackSource::open(*weight, model, &pool));
   weight->packed = allocate_aligned(weight->packed_bytes, 64);
   if (weight->packed == nullptr)
     return fail(Code::no_memory, model.path(),
@@ -108,7 +109,7 @@ Result<void> Weights::pack_one(const OpenModel& model, Pool& pool, Weight* weigh
                     "'; see `mortise explain`");
   const uint64_t unit = std::max<uint64_t>(weight->claim->pack_rows, 1);
   const uint64_t row_bytes = std::max<uint64_t>(weight->packed_bytes / weight->desc.rows, 1);
-  PackJob job{weight, planes.data(), std::max<uint64_t>(kPackTaskBytes / row_bytes / unit, 1) * unit};
+  PackJob job{weight, &source, std::max<uint64_t>(kPackTaskBytes / row_bytes / unit, 1) * unit};
   pool.parallel(static_cast<uint32_t>((weight->desc.rows + job.step - 1) / job.step), pack_task, &job);
   if (job.failed) {
     job.error.where = job.error.where.empty() ? model.path() + ": " + name : job.error.where;

@@ -1,10 +1,11 @@
 // The linear weights of a model: chosen kernel, packed bytes, handle.
 // Thread rule: made on the loading thread; packing runs on the pool. Flow: graph's matrices -> choose -> pack
-// (pages of the file are let go tensor by tensor, so that nothing is held twice) -> Program.
+// (pages of the file are let go piece by piece, so that nothing is held twice) -> Program.
 #pragma once
 #include <mortise/cpp/result.h>
 #include <mortise/linear.h>
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -22,6 +23,7 @@ namespace mortise {
 /// decoded from the file's pages.
 struct Weight {
   mortise_linear_desc desc{};
+  bool is_transposed = false;       // as Matrix says
   std::vector<const void*> planes;  // of an unpacked table
   Choice choice;                    // of a packed one
   const Provider* provider = nullptr;
@@ -32,6 +34,8 @@ struct Weight {
   void* handle = nullptr;
 
   bool is_packed() const { return calls != nullptr; }
+  /// Takes x in a form of its own, made by act_prepare.
+  bool is_prepared() const { return std::strcmp(claim->activation, "act.f32/1") != 0; }
 };
 
 class Weights {
@@ -54,7 +58,6 @@ class Weights {
   Result<void> choose_one(const Matrix& matrix, const OpenModel& model, const Formats& formats,
                           const Chooser& chooser, Weight* out);
   Result<void> pack_one(const OpenModel& model, Pool& pool, Weight* weight);
-
   std::vector<Weight> list_;
 };
 

@@ -7,6 +7,19 @@ namespace ops_reference {
 
 enum class Activation { silu, gelu, gelu_tanh, relu, relu2 };
 
+/// How act_mul makes one number of gate and up.
+struct Gate {
+  Activation kind = Activation::silu;
+  bool is_clamped = false;  // swiglu_clamped: alpha and limit instead of a kind
+  float alpha = 0, limit = 0;
+  bool is_paired = false;  // one input: gate, up, gate, up, ..
+};
+
+struct Mul {
+  bool is_column = false;  // b is one number, which multiplies the whole row
+  bool sigmoid_b = false;
+};
+
 struct Norm {
   bool rms;  // else layer: the mean is subtracted first
   float eps;
@@ -20,15 +33,18 @@ struct Rope {
   bool interleaved;       // pairs (2i, 2i + 1), else (i, i + dims / 2)
 };
 
-/// `n` columns of a row; out may be the first input.
+/// `n` columns of a row's result; out may be the first input where it has as many.
 struct Kernels {
   void (*norm)(const Norm& norm, const float* x, float* out, size_t n);
   void (*add)(const float* a, const float* b, float scale_b, float* out, size_t n);
-  void (*mul)(const float* a, const float* b, float* out, size_t n);
+  void (*mul)(const Mul& mul, const float* a, const float* b, float* out, size_t n);
   void (*scale)(const float* x, float c, float* out, size_t n);
   void (*softcap)(const float* x, float c, float* out, size_t n);
   void (*act)(Activation kind, const float* x, float* out, size_t n);
-  void (*act_mul)(Activation kind, const float* gate, const float* up, float* out, size_t n);
+  /// up is null where the gate is paired.
+  void (*act_mul)(const Gate& gate, const float* gates, const float* ups, float* out, size_t n);
+  /// out = sum of weights[i] * y[i][n] over `parts`, i ascending.
+  void (*combine)(const float* y, const float* weights, size_t parts, float* out, size_t n);
   void (*rope)(const Rope& rope, const float* x, const float* table, float* out, size_t n);
 };
 

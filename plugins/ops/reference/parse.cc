@@ -1,63 +1,13 @@
 // ops/reference: checks of one use of an operation. Thread rule: pure, [load]. Flow: infer and bind of
 // ops.cc.
-#include <cmath>
-#include <iterator>
-#include <string>
-#include <string_view>
-
+#include "attributes.h"
 #include "ops.h"
 
 namespace ops_reference {
 namespace {
 
-using mortise::Code;
-using mortise::Result;
-
 constexpr uint64_t kColsMax = uint64_t{1} << 32;  // columns of a row, far above any model's
-
-/// Reads the attributes of one use; finish() refuses those that nobody asked for.
-class Attributes {
- public:
-  explicit Attributes(const mortise_op_desc& desc) : desc_(desc), used_(desc.attr_count, false) {}
-
-  Result<const mortise_attr*> find(std::string_view name, uint32_t type, bool required) {
-    for (uint32_t i = 0; i < desc_.attr_count; ++i) {
-      const mortise_attr& attr = *desc_.attrs[i];
-      if (attr.name != name) continue;
-      used_[i] = true;
-      if (attr.type != type) return bad("attribute '" + std::string(name) + "' has the wrong type");
-      return &attr;
-    }
-    if (required) return bad("attribute '" + std::string(name) + "' is missing");
-    return nullptr;
-  }
-  Result<float> number(std::string_view name, bool required, double fallback = 1.0) {
-    MORTISE_TRY(attr, find(name, MORTISE_FLOAT, required));
-    const double value = attr == nullptr ? fallback : attr->f;
-    if (!std::isfinite(value)) return bad("attribute '" + std::string(name) + "' is not a finite number");
-    return static_cast<float>(value);
-  }
-  Result<int64_t> integer(std::string_view name, bool required, int64_t fallback, int64_t low, int64_t high) {
-    MORTISE_TRY(attr, find(name, MORTISE_INT, required));
-    const int64_t value = attr == nullptr ? fallback : attr->i;
-    if (value < low || value > high)
-      return bad("attribute '" + std::string(name) + "' is " + std::to_string(value) + ", not in [" +
-                 std::to_string(low) + ", " + std::to_string(high) + "]");
-    return value;
-  }
-  Result<void> finish() const {
-    for (uint32_t i = 0; i < desc_.attr_count; ++i)
-      if (!used_[i]) return bad("unknown attribute '" + std::string(desc_.attrs[i]->name) + "'");
-    return {};
-  }
-  tl::unexpected<mortise::Error> bad(std::string message) const {
-    return mortise::fail(Code::bad_argument, desc_.op, std::move(message));
-  }
-
- private:
-  const mortise_op_desc& desc_;
-  std::vector<bool> used_;
-};
+constexpr int64_t kExpertsMax = 65536;            // of a router; their numbers are exact as float32
 
 /// Vector `index` of `count` numbers, or null where it is absent.
 Result<const float*> vector(const Attributes& attrs, const mortise_op_desc& desc, uint32_t index,
@@ -85,15 +35,21 @@ Result<void> parse_norm(Attributes& attrs, const mortise_op_desc& desc, Op* op) 
 }
 
 Result<void> parse_rope_table(Attributes& attrs, Op* op) {
-  MORTISE_TRY(list, attrs.find("inverse_frequencies", MORTISE_LIST, true));
+  MORTISE_TRY(frequencies, attrs.list("inverse_frequencies", true));
   MORTISE_TRY(factor, attrs.number("factor", false));
-  if (list->count == 0) return attrs.bad("attribute 'inverse_frequencies' is empty");
-  op->inverse_frequencies.assign(list->values, list->values + list->count);
-  for (const double f : op->inverse_frequencies)
-    if (!std::isfinite(f))
-      return attrs.bad("attribute 'inverse_frequencies' holds a number that isn't finite");
+  MORTISE_TRY(long_from, attrs.integer("long_from", false, UINT32_MAX, 1, UINT32_MAX));
+  MORTISE_TRY(long_frequencies, attrs.list("long_inverse_frequencies", false));
+  MORTISE_TRY(dynamic, attrs.number("dynamic_factor", false, 0.0));
+  if (!long_frequencies.empty() && long_frequencies.size() != frequencies.size())
+    return attrs.bad("'inverse_frequencies' and 'long_inverse_frequencies' have other lengths");
+  if (dynamic < 0) return attrs.bad("attribute 'dynamic_factor' is negative");
+  const int ways = (long_frequencies.empty() ? 0 : 1) + (dynamic > 0 ? 1 : 0);
+  if (ways != (long_from == UINT32_MAX ? 0 : 1))
+    return attrs.bad("'long_from' goes with 'long_inverse_frequencies' or with 'dynamic_factor'");
   op->constant = factor;
-  op->cols = 2 * uint64_t{list->count};
+  op->cols = 2 * frequencies.size();
+  op->rope_table = {std::move(frequencies), std::move(long_frequencies), dynamic,
+                    static_cast<uint32_t>(long_from)};
   return {};
 }
 
@@ -113,22 +69,72 @@ Result<void> parse_rope(Attributes& attrs, const mortise_op_desc& desc, Op* op) 
   return {};
 }
 
-Result<void> parse_activation(Attributes& attrs, Op* op) {
-  static constexpr std::string_view kNames[] = {"silu", "gelu", "gelu_tanh", "relu", "relu2"};
-  MORTISE_TRY(attr, attrs.find("kind", MORTISE_STRING, true));
-  for (size_t i = 0; i < std::size(kNames); ++i)
-    if (attr->s != nullptr && kNames[i] == attr->s) {
-      op->activation = static_cast<Activation>(i);
-      return {};
-    }
-  return attrs.bad("activation '" + std::string(attr->s == nullptr ? "" : attr->s) +
-                   "' is unknown; known are silu, gelu, gelu_tanh, relu, relu2");
+// In the order of Activation; act_mul knows one more.
+constexpr std::string_view kActivations[] = {"silu", "gelu", "gelu_tanh", "relu", "relu2"};
+constexpr std::string_view kGates[] = {"silu", "gelu", "gelu_tanh", "relu", "relu2", "swiglu_clamped"};
+
+Result<void> parse_act(Attributes& attrs, Op* op) {
+  MORTISE_TRY(kind, attrs.choice("kind", kActivations));
+  op->activation = static_cast<Activation>(kind);
+  return {};
+}
+
+Result<void> parse_act_mul(Attributes& attrs, const mortise_op_desc& desc, Op* op) {
+  MORTISE_TRY(kind, attrs.choice("kind", kGates));
+  op->gate.is_clamped = kGates[kind] == "swiglu_clamped";
+  if (op->gate.is_clamped) {
+    MORTISE_TRY(alpha, attrs.number("alpha", true));
+    MORTISE_TRY(limit, attrs.number("limit", true));
+    if (limit <= 0) return attrs.bad("attribute 'limit' is not positive");
+    op->gate.alpha = alpha;
+    op->gate.limit = limit;
+  } else {
+    op->gate.kind = static_cast<Activation>(kind);
+  }
+  op->gate.is_paired = desc.input_count == 1;
+  if (!op->gate.is_paired) return {};
+  if (op->cols % 2 != 0) return attrs.bad("its one input has an odd number of columns");
+  op->cols /= 2;
+  return {};
+}
+
+Result<void> parse_mul(Attributes& attrs, const mortise_op_desc& desc, Op* op) {
+  MORTISE_TRY(sigmoid_b, attrs.integer("sigmoid_b", false, 0, 0, 1));
+  op->mul = {desc.input_cols[1] == 1 && op->cols != 1, sigmoid_b == 1};
+  return {};
+}
+
+Result<void> parse_router(Attributes& attrs, Op* op) {
+  static constexpr std::string_view kSoftmax[] = {"before", "after"};
+  const auto experts = static_cast<int64_t>(op->cols);
+  if (experts > kExpertsMax)
+    return attrs.bad(std::to_string(experts) + " experts; at most " + std::to_string(kExpertsMax) +
+                     " are possible");
+  MORTISE_TRY(top_k, attrs.integer("top_k", true, 0, 1, experts));
+  MORTISE_TRY(softmax, attrs.choice("softmax", kSoftmax));
+  MORTISE_TRY(renormalize, attrs.integer("renormalize", true, 0, 0, 1));
+  MORTISE_TRY(scale, attrs.number("scale", false));
+  op->router = {static_cast<size_t>(experts), static_cast<size_t>(top_k), softmax == 0, renormalize == 1,
+                scale};
+  op->cols = 2 * static_cast<uint64_t>(top_k);
+  return {};
+}
+
+Result<void> parse_moe_combine(const Attributes& attrs, const mortise_op_desc& desc, Op* op) {
+  const uint64_t routing = desc.input_cols[1], parts = routing / 2;
+  if (routing == 0 || routing % 2 != 0 || op->cols % parts != 0)
+    return attrs.bad(std::to_string(op->cols) + " columns and a routing of " + std::to_string(routing) +
+                     " do not belong together");
+  op->parts = parts;
+  op->cols /= parts;
+  return {};
 }
 
 Result<void> parse_inputs(const Attributes& attrs, const mortise_op_desc& desc, Op* op) {
-  static constexpr uint32_t kInputs[kKinds] = {1, 2, 2, 1, 1, 0, 2, 1, 2};
+  static constexpr uint32_t kInputs[kKinds] = {1, 2, 2, 1, 1, 0, 2, 1, 2, 1, 2};
   const uint32_t wanted = kInputs[static_cast<size_t>(op->kind)];
-  if (desc.input_count != wanted)
+  const bool is_pair = op->kind == Kind::act_mul && desc.input_count == 1;
+  if (desc.input_count != wanted && !is_pair)
     return attrs.bad("has " + std::to_string(desc.input_count) + " inputs where it takes " +
                      std::to_string(wanted));
   const uint32_t vectors = op->kind == Kind::norm ? 2 : 0;
@@ -140,7 +146,9 @@ Result<void> parse_inputs(const Attributes& attrs, const mortise_op_desc& desc, 
   if (op->cols == 0 || op->cols > kColsMax)
     return attrs.bad("its input has " + std::to_string(op->cols) + " columns, not 1 to " +
                      std::to_string(kColsMax));
-  if (wanted == 2 && op->kind != Kind::rope && desc.input_cols[1] != op->cols)
+  const bool is_even = op->kind == Kind::add || op->kind == Kind::act_mul ||
+                       (op->kind == Kind::mul && desc.input_cols[1] != 1);
+  if (is_even && !is_pair && desc.input_cols[1] != op->cols)
     return attrs.bad("its inputs have " + std::to_string(op->cols) + " and " +
                      std::to_string(desc.input_cols[1]) + " columns");
   return {};
@@ -151,7 +159,7 @@ Result<void> parse_kind(Attributes& attrs, const mortise_op_desc& desc, Op* op) 
     case Kind::norm:
       return parse_norm(attrs, desc, op);
     case Kind::mul:
-      return {};
+      return parse_mul(attrs, desc, op);
     case Kind::add: {
       MORTISE_TRY(scale_b, attrs.number("scale_b", false));
       op->constant = scale_b;
@@ -169,8 +177,13 @@ Result<void> parse_kind(Attributes& attrs, const mortise_op_desc& desc, Op* op) 
     case Kind::rope:
       return parse_rope(attrs, desc, op);
     case Kind::act:
+      return parse_act(attrs, op);
     case Kind::act_mul:
-      return parse_activation(attrs, op);
+      return parse_act_mul(attrs, desc, op);
+    case Kind::router:
+      return parse_router(attrs, op);
+    case Kind::moe_combine:
+      return parse_moe_combine(attrs, desc, op);
   }
   return attrs.bad("unknown operation");
 }

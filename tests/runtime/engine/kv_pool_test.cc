@@ -14,7 +14,7 @@ constexpr uint32_t kBlock = KvPool::kBlockTokens;
 
 /// A chain of sealed blocks for the tokens, taken, filled and given back.
 void fill(KvPool* pool, const std::vector<uint32_t>& tokens) {
-  KvPool::Prefix prefix = pool->find(tokens.data(), tokens.size());
+  KvPool::Prefix prefix = pool->find({}, tokens.data(), tokens.size());
   while ((prefix.blocks.size() + 1) * kBlock <= tokens.size()) {
     prefix.blocks.push_back(*pool->take());
     prefix.key =
@@ -49,25 +49,25 @@ TEST_CASE("kv pool: a prefix is found by content, whole blocks only, and as far 
   const auto tokens = numbers(0, 3 * kBlock);
   fill(&pool, tokens);
   CHECK(pool.cached() == 3);
-  KvPool::Prefix found = pool.find(tokens.data(), 3 * kBlock - 1);
+  KvPool::Prefix found = pool.find({}, tokens.data(), 3 * kBlock - 1);
   CHECK(found.blocks.size() == 2);
   CHECK(pool.available() == 6);  // what is in use is not available
   pool.release(found.blocks);
   auto other = tokens;
   other[kBlock] = 999;
-  found = pool.find(other.data(), other.size());
+  found = pool.find({}, other.data(), other.size());
   CHECK(found.blocks.size() == 1);
   pool.release(found.blocks);
   other = tokens;
   other[0] = 999;  // the second block's tokens agree, its parent does not
-  CHECK(pool.find(other.data(), other.size()).blocks.empty());
+  CHECK(pool.find({}, other.data(), other.size()).blocks.empty());
 }
 
 TEST_CASE("kv pool: without caching nothing is found") {
   KvPool pool(4, false);
   const auto tokens = numbers(0, 2 * kBlock);
   fill(&pool, tokens);
-  CHECK(pool.find(tokens.data(), tokens.size()).blocks.empty());
+  CHECK(pool.find({}, tokens.data(), tokens.size()).blocks.empty());
   CHECK(pool.available() == 4);
 }
 
@@ -77,9 +77,9 @@ TEST_CASE("kv pool: the end of a chain is evicted before its start, the oldest c
   fill(&pool, old_chain);
   fill(&pool, new_chain);
   const uint32_t taken = *pool.take();
-  KvPool::Prefix old_found = pool.find(old_chain.data(), old_chain.size());
+  KvPool::Prefix old_found = pool.find({}, old_chain.data(), old_chain.size());
   CHECK(old_found.blocks.size() == 1);
-  KvPool::Prefix new_found = pool.find(new_chain.data(), new_chain.size());
+  KvPool::Prefix new_found = pool.find({}, new_chain.data(), new_chain.size());
   CHECK(new_found.blocks.size() == 2);
   pool.release(old_found.blocks);
   pool.release(new_found.blocks);
@@ -90,7 +90,7 @@ TEST_CASE("kv pool: content that was evicted is not found through its children")
   KvPool pool(2, true);
   const auto tokens = numbers(0, 2 * kBlock);
   fill(&pool, tokens);
-  KvPool::Prefix child = pool.find(tokens.data(), tokens.size());
+  KvPool::Prefix child = pool.find({}, tokens.data(), tokens.size());
   REQUIRE(child.blocks.size() == 2);
   // Drop the parent only, and let its block be used for something else.
   pool.release({child.blocks[0]});
@@ -98,7 +98,7 @@ TEST_CASE("kv pool: content that was evicted is not found through its children")
   CHECK(reused == child.blocks[0]);
   const auto other = numbers(5000, kBlock);
   pool.seal(reused, {}, other.data());
-  CHECK(pool.find(tokens.data(), tokens.size()).blocks.empty());
+  CHECK(pool.find({}, tokens.data(), tokens.size()).blocks.empty());
 }
 
 TEST_CASE("kv pool: equal content computed twice keeps one name") {
@@ -121,12 +121,12 @@ TEST_CASE("kv pool: random use loses no block and finds only what was sealed") {
     std::vector<uint32_t> tokens(kBlock * (1 + rng() % 5));
     for (size_t i = 0; i < tokens.size(); i += kBlock)
       std::fill_n(tokens.begin() + static_cast<ptrdiff_t>(i), kBlock, rng() % 3);
-    const KvPool::Prefix found = pool.find(tokens.data(), tokens.size());
+    const KvPool::Prefix found = pool.find({}, tokens.data(), tokens.size());
     REQUIRE(found.blocks.size() * kBlock <= tokens.size());
     pool.release(found.blocks);
     fill(&pool, tokens);
     REQUIRE(pool.available() == 16);
-    const KvPool::Prefix again = pool.find(tokens.data(), tokens.size());
+    const KvPool::Prefix again = pool.find({}, tokens.data(), tokens.size());
     REQUIRE(again.blocks.size() * kBlock == tokens.size());
     pool.release(again.blocks);
   }

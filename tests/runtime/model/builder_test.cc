@@ -12,6 +12,7 @@ namespace {
 /// A builder over a few tensors, by name and shape.
 struct Rig {
   std::map<std::string, mortise_tensor> tensors;
+  mortise_format format{sizeof(mortise_format), 0, "single/1", 1, 4, nullptr, nullptr};
   std::unique_ptr<GraphBuilder> builder;
 
   Rig() {
@@ -26,6 +27,7 @@ struct Rig {
       auto at = tensors.find(std::string(name));
       return at == tensors.end() ? nullptr : &at->second;
     };
+    hooks.format = [this](const mortise_tensor&) { return Result<const mortise_format*>(&format); };
     hooks.values = [](const mortise_tensor& t) {
       return Result<std::vector<float>>(std::vector<float>(t.shape[0]));
     };
@@ -87,11 +89,11 @@ TEST_CASE("builder: wrong use is one error that names what is wrong") {
   }
   SECTION("rows behind the end") {
     rig.matrix("w", 4, 3, 4);
-    CHECK(rig.error().find("w: has shape [6, 4]") != std::string::npos);
+    CHECK(rig.error().find("w: has 6 rows of 4 columns; needed are rows 4 to 7") != std::string::npos);
   }
   SECTION("rows that wrap around") {
     rig.matrix("w", 2, UINT64_MAX, 4);
-    CHECK(rig.error().find("w: has shape") != std::string::npos);
+    CHECK(rig.error().find("w: has 6 rows") != std::string::npos);
   }
   SECTION("a bias of another length") {
     b.linear(b.ctx, b.embed(b.ctx, rig.matrix("table")), rig.matrix("w"), b.vector(b.ctx, str("bias"), 5, 1));
