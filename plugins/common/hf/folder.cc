@@ -91,6 +91,7 @@ class FolderReader {
   FolderReader(Host host, bool accept_header_only) : host_(host), header_only_(accept_header_only) {}
 
   Result<Folder> run(std::string_view path) {
+    out_.host_ = host_;
     out_.path_ = std::string(path);
     std::error_code ignored;
     if (fs::is_directory(out_.path_, ignored)) {
@@ -181,6 +182,7 @@ class FolderReader {
     if (out_.tensors_.size() + header.tensors.size() > kTensorsMax)
       return fail(Code::limit, path, "more than " + std::to_string(kTensorsMax) + " tensors in the model");
     out_.file_paths_[file.handle] = path;
+    out_.files_[file.handle] = file.bytes;
     out_.headers_.push_back(std::move(header));
     for (const RawTensor& tensor : out_.headers_.back().tensors) {
       if (!out_.by_name_.emplace(tensor.name, &tensor).second)
@@ -210,6 +212,14 @@ const RawTensor* Folder::find(std::string_view name) const {
 mortise_bytes Folder::blob(std::string_view name) const {
   const auto at = blobs_.find(name);
   return at == blobs_.end() ? mortise_bytes{nullptr, 0} : at->second;
+}
+
+mortise_bytes Folder::data(const RawTensor& tensor) const {
+  const auto at = files_.find(tensor.file);
+  if (at == files_.end() || tensor.offset > at->second.size ||
+      tensor.length > at->second.size - tensor.offset)
+    return {nullptr, 0};
+  return {at->second.data + tensor.offset, tensor.length};
 }
 
 std::string Folder::quant_method() const { return quant_method_of(metadata_); }

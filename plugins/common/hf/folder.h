@@ -34,20 +34,28 @@ class Folder {
   /// `quantization_config.quant_method` in lower case; empty where the model is not quantized.
   std::string quant_method() const;
 
+  /// The bytes of a tensor, for what must be looked at before the host maps planes; null data where the file
+  /// ends before them.
+  mortise_bytes data(const RawTensor& tensor) const;
+
   /// bad_data at the place where the header describes `tensor`.
   tl::unexpected<Error> bad(const RawTensor& tensor, std::string message) const;
   /// bad_data of the config or the model as a whole.
   tl::unexpected<Error> bad(std::string message) const;
   const std::string& path() const { return path_; }
+  /// For a line in the log about what is left out of account.
+  Host host() const { return host_; }
 
  private:
   friend class FolderReader;
 
+  Host host_{nullptr};
   std::string path_;
   std::string config_path_;
   Metadata metadata_;
   std::deque<Header> headers_;
   std::map<uint32_t, std::string> file_paths_;  // by handle
+  std::map<uint32_t, mortise_bytes> files_;     // the same
   std::vector<const RawTensor*> tensors_;
   std::unordered_map<std::string_view, const RawTensor*> by_name_;
   std::map<std::string, mortise_bytes, std::less<>> blobs_;
