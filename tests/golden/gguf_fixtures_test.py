@@ -5,7 +5,8 @@ import copy
 import compare
 from harness import Checks, fixture, jsonl
 
-MODELS = ["llama-f16", "llama-q8_0", "llama-q4_k_m", "llama3rope-q8_0", "qwen2-q5_0"]
+MODELS = ["llama-f16", "llama-q8_0", "llama-q4_k_m", "llama-mix", "llama3rope-q8_0", "qwen2-q5_0", "qwen3-q4_1",
+          "gemma3-q8_0"]
 checks = Checks()
 for name in MODELS:
     path, golden = fixture(name)

@@ -3,7 +3,7 @@
 #include <mortise/cpp/part.h>
 
 #include "decoder.h"
-#include "hyperparams.h"
+#include "families/hyperparams.h"
 
 namespace {
 
@@ -12,19 +12,8 @@ struct Arch {
 };
 
 int32_t accepts(void*, const mortise_model* model, mortise_error* error) {
-  int32_t score = 0;
-  mortise::guard(error, [&]() -> mortise::Result<void> {
-    if (std::string_view(model->dialect) != "gguf")
-      return mortise::fail(mortise::Code::unsupported, "",
-                           "reads the dialect gguf, not " + std::string(model->dialect));
-    MORTISE_TRY(name, mortise::Metadata(model).text("general.architecture"));
-    if (decoder::find_family(name) == nullptr)
-      return mortise::fail(mortise::Code::unsupported, "",
-                           "the family '" + std::string(name) + "' is none of " + decoder::family_names());
-    score = 100;
-    return {};
-  });
-  return score;
+  const mortise_status status = mortise::guard(error, [&] { return mortise::families::check_known(*model); });
+  return status == MORTISE_OK ? 100 : 0;
 }
 
 mortise_status build(void*, const mortise_model* model, const mortise_builder* builder,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mortise {
 inline namespace v1 __attribute__((visibility("hidden"))) {
@@ -69,7 +70,52 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
       return view(*static_cast<const mortise_str*>(value.data));
     }
 
+    /// A truth value.
+    Result<bool> boolean(std::string_view key, std::optional<bool> fallback = std::nullopt) const {
+      mortise_meta value;
+      if (model_->meta(model_->ctx, str(key), &value) != MORTISE_OK) {
+        if (fallback) return *fallback;
+        return missing(key);
+      }
+      if (value.type != MORTISE_BOOL || value.is_array != 0 || value.count != 1)
+        return bad(key, "is not true or false");
+      return *static_cast<const int64_t*>(value.data) != 0;
+    }
+
+    /// A list of finite numbers (truth values count as 0 and 1) of at most `count_max`; absent: empty.
+    Result<std::vector<double>> numbers(std::string_view key, uint64_t count_max) const {
+      MORTISE_TRY(value, list(key, count_max));
+      std::vector<double> out;
+      for (size_t i = 0; i < value.count; ++i) {
+        if (value.type == MORTISE_FLOAT)
+          out.push_back(static_cast<const double*>(value.data)[i]);
+        else if (value.type == MORTISE_INT || value.type == MORTISE_BOOL)
+          out.push_back(static_cast<double>(static_cast<const int64_t*>(value.data)[i]));
+        if (out.size() != i + 1 || !std::isfinite(out.back())) return bad(key, "is not a list of numbers");
+      }
+      return out;
+    }
+
+    /// A list of at most `count_max` texts, as views that live as long as the model; absent: empty.
+    Result<std::vector<std::string_view>> texts(std::string_view key, uint64_t count_max) const {
+      MORTISE_TRY(value, list(key, count_max));
+      if (value.count != 0 && value.type != MORTISE_STRING) return bad(key, "is not a list of texts");
+      std::vector<std::string_view> out;
+      for (size_t i = 0; i < value.count; ++i)
+        out.push_back(view(static_cast<const mortise_str*>(value.data)[i]));
+      return out;
+    }
+
    private:
+    Result<mortise_meta> list(std::string_view key, uint64_t count_max) const {
+      mortise_meta value = {};
+      if (model_->meta(model_->ctx, str(key), &value) != MORTISE_OK) return mortise_meta{};
+      if (value.is_array == 0) return bad(key, "is not a list");
+      if (value.count > count_max)
+        return bad(key, "has " + std::to_string(value.count) + " entries; at most " +
+                            std::to_string(count_max) + " are possible");
+      return value;
+    }
     static tl::unexpected<Error> missing(std::string_view key) {
       return bad(key, "is missing; the file is incomplete or of another kind");
     }
