@@ -4,11 +4,21 @@
 
 #include "format.h"
 #include "scheme.h"
+#include "write.h"
 
 namespace mortise::safetensors {
 namespace {
 
-constexpr mortise_weights kWeightsTable = hf::make_table<Scheme>();
+constexpr mortise_weights make_weights() {
+  mortise_weights table = hf::make_table<Scheme>();
+  table.write_begin = WriteCalls::begin;
+  table.write_rows = WriteCalls::rows;
+  table.write_end = WriteCalls::end;
+  table.write_abort = WriteCalls::give_up;
+  return table;
+}
+
+constexpr mortise_weights kWeightsTable = make_weights();
 constexpr mortise_part kWeights =
     make_part<hf::Opener>("weights", "safetensors", MORTISE_WEIGHTS_ID,
                           "hub folders and .safetensors files that are not quantized", &kWeightsTable);

@@ -95,6 +95,21 @@ def damage_bytes(rng, raw):
     return bytes(raw)
 
 
+def is_whole(value):
+    """Has the entry not been damaged before?"""
+    try:
+        return isinstance(json.loads(value)["data_offsets"][1], int)
+    except (ValueError, TypeError, LookupError):
+        return False
+
+
+def shifted(rng, value):
+    """The tensor with both its offsets moved: same length, another place."""
+    field = json.loads(value).get("data_offsets", [0, 0])
+    step = rng.choice([-8, -1, 1, 2, 8, field[0] - field[1], field[1] - field[0]])
+    return json.dumps({**json.loads(value), "data_offsets": [max(0, n + step) for n in field]})
+
+
 def damage_fields(rng, entries, data):
     entries = list(entries)
     for _ in range(rng.choice([1, 1, 2])):
@@ -102,8 +117,10 @@ def damage_fields(rng, entries, data):
             entries.append(('"a"', '{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'))
         at = rng.randrange(len(entries))
         key, value = entries[at]
-        kind = rng.randrange(7)
-        if kind == 0:  # a number
+        kind = rng.randrange(8)
+        if kind == 7:
+            value = shifted(rng, value) if is_whole(value) else value
+        elif kind == 0:  # a number
             numbers = [i for i, c in enumerate(value) if c.isdigit()]
             if numbers:
                 i = rng.choice(numbers)

@@ -150,6 +150,18 @@ TEST_CASE("damaged fields are refused") {
   CHECK(parse(one(R"("dtype":"F33",)" + shape + "," + range, 8)).error().code == mortise::Code::unsupported);
 }
 
+TEST_CASE("ranges that overlap or leave a hole are refused, also where their sum is the file's size") {
+  const auto two = [](const std::string& a, const std::string& b) {
+    return file_of(R"({"a":{"dtype":"U8","shape":[8],"data_offsets":)" + a +
+                       R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + b + "}}",
+                   "0123456789ab");
+  };
+  REQUIRE(parse(two("[0,8]", "[8,12]")));
+  REQUIRE(parse(two("[4,12]", "[0,4]")));
+  for (const char* b : {"[4,8]", "[7,11]", "[0,4]", "[9,13]"}) check_refused(two("[0,8]", b), b);
+  check_refused(two("[1,9]", "[9,13]"), "a gap before the first");
+}
+
 TEST_CASE("texts that are no header are refused") {
   const std::string entry = R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]})";
   const std::string again = R"({"dtype":"U8","shape":[1],"data_offsets":[1,2]})";
