@@ -18,13 +18,13 @@ class ExpertRows {
   /// False where there is no memory.
   bool allocate();
 
-  /// routing [rows][stride]: numbers of the experts in the first `chosen` columns. A number that names none of
-  /// `experts` (a router's mistake, or NaN) counts as the nearest.
+  /// routing [rows][stride]: numbers of the experts in the first `chosen` columns. A number that names none
+  /// of `experts` (a router's mistake, or NaN) counts as the nearest.
   void group(const float* routing, uint64_t stride, uint64_t rows, uint64_t chosen, uint32_t experts);
 
   uint64_t routes() const { return places_.size(); }
-  /// `row * chosen + i` of a route, i being its place among the row's experts. Routes are in the order of their
-  /// experts, then of rows.
+  /// `row * chosen + i` of a route, i being its place among the row's experts. Routes are in the order of
+  /// their experts, then of rows.
   uint64_t place(uint64_t route) const { return places_[route]; }
   /// The routes of an expert are [first(expert), first(expert + 1)).
   uint64_t first(uint32_t expert) const { return expert == 0 ? 0 : ends_[expert - 1]; }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "planes.h"
+
 namespace linear_reference {
 namespace {
 
@@ -24,7 +26,6 @@ constexpr uint64_t kTaskWork = 600'000;
 constexpr uint64_t kDecodeCost = 4;
 // Sums of 16 lanes stay below this times sum |x| |w| up to k = 25 000 (k / 16 + 5 roundings of 2^-24).
 constexpr double kMaxError = 1e-4;
-constexpr uint64_t kPlaneAlign = 64;
 
 const mortise_linear_claim kClaim = {
     sizeof(mortise_linear_claim),
@@ -40,22 +41,16 @@ const mortise_linear_claim kClaim = {
     kMaxError,
 };
 
-/// Bytes of one row of a format of blocks; 0: the format has several planes.
-uint64_t row_bytes(const mortise_linear_desc& desc) {
-  const mortise_format& format = *desc.format;
-  return format.block_elements == 0 ? 0 : desc.k / format.block_elements * format.block_bytes;
-}
-
-uint64_t align(uint64_t bytes) { return (bytes + kPlaneAlign - 1) / kPlaneAlign * kPlaneAlign; }
-
 struct Weight {
   const Kernels* kernels;
   const mortise_linear_desc* desc;
   std::vector<const void*> planes;
-  uint64_t first_row;  // what the decoder calls row 0 of this weight
+  std::unique_ptr<CutTensor> cut;  // null: the planes hold the whole tensor
 
   void decode(uint64_t row, uint64_t rows, float* out) const {
-    desc->format->decode_rows(desc->format_self, desc->tensor, planes.data(), first_row + row, rows, out);
+    const mortise_tensor* tensor = cut == nullptr ? desc->tensor : &cut->tensor;
+    const uint64_t row0 = cut == nullptr ? desc->row0 : 0;
+    desc->format->decode_rows(desc->format_self, tensor, planes.data(), row0 + row, rows, out);
   }
 };
 
@@ -78,30 +73,26 @@ mortise_status accepts(void*, uint32_t, const mortise_linear_desc* desc, mortise
   });
 }
 
-uint64_t packed_bytes(void*, uint32_t, const mortise_linear_desc* desc) {
-  if (const uint64_t bytes = row_bytes(*desc)) return bytes * desc->rows;
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < desc->tensor->plane_count; ++i) bytes += align(desc->tensor->planes[i]->length);
-  return bytes;
-}
+uint64_t packed_bytes(void*, uint32_t, const mortise_linear_desc* desc) { return place_planes(*desc).bytes; }
 
-// Blocks are taken over as they lie in the file. Several planes can't be cut by rows here, since only the
-// format knows how: the piece that holds row 0 copies them whole.
+// Planes are taken over as they lie in the file, a part of each with each piece: what is kept whole is
+// divided among the pieces like the rows, so that no piece waits for a whole plane to be read.
 mortise_status pack(void*, uint32_t, const mortise_linear_desc* desc, const void* const* planes,
-                    uint64_t row0, uint64_t rows, void* packed, mortise_error*) {
-  auto* to = static_cast<uint8_t*>(packed);
-  if (const uint64_t bytes = row_bytes(*desc)) {
-    const auto* from = static_cast<const uint8_t*>(planes[0]) + (desc->row0 + row0) * bytes;
-    std::memcpy(to + row0 * bytes, from, rows * bytes);
-    return MORTISE_OK;
-  }
-  if (row0 != 0) return MORTISE_OK;
-  for (uint32_t i = 0; i < desc->tensor->plane_count; ++i) {
-    const uint64_t length = desc->tensor->planes[i]->length;
-    std::memcpy(to, planes[i], length);
-    to += align(length);
-  }
-  return MORTISE_OK;
+                    uint64_t row0, uint64_t rows, void* packed, mortise_error* error) {
+  return mortise::guard(error, [&]() -> Result<void> {
+    const Planes placed = place_planes(*desc);
+    for (size_t i = 0; i < placed.list.size(); ++i) {
+      const PlacedPlane& plane = placed.list[i];
+      const auto bytes_before = [&](uint64_t row) {
+        return static_cast<uint64_t>(static_cast<unsigned __int128>(plane.bytes) * row / desc->rows);
+      };
+      const uint64_t begin = bytes_before(row0);
+      std::memcpy(static_cast<uint8_t*>(packed) + plane.to + begin,
+                  static_cast<const uint8_t*>(planes[i]) + plane.from + begin,
+                  bytes_before(row0 + rows) - begin);
+    }
+    return {};
+  });
 }
 
 mortise_status bind(void* self, uint32_t, const mortise_linear_desc* desc, const void* packed, void** weight,
@@ -110,17 +101,10 @@ mortise_status bind(void* self, uint32_t, const mortise_linear_desc* desc, const
     auto made = std::make_unique<Weight>();
     made->kernels = &static_cast<Reference*>(self)->kernels();
     made->desc = desc;
-    const auto* at = static_cast<const uint8_t*>(packed);
-    if (row_bytes(*desc) != 0) {
-      made->planes = {at};
-      made->first_row = 0;
-    } else {
-      made->first_row = desc->row0;
-      for (uint32_t i = 0; i < desc->tensor->plane_count; ++i) {
-        made->planes.push_back(at);
-        at += align(desc->tensor->planes[i]->length);
-      }
-    }
+    const Planes placed = place_planes(*desc);
+    for (const PlacedPlane& plane : placed.list)
+      made->planes.push_back(static_cast<const uint8_t*>(packed) + plane.to);
+    if (placed.is_cut) made->cut = std::make_unique<CutTensor>(*desc, placed);
     *weight = made.release();
     return {};
   });

@@ -74,6 +74,6 @@ void decode_rows(void*, const mortise_tensor* tensor, const void* const* planes,
 
 }  // namespace
 
-const mortise_format kMxfp4Table = {sizeof(mortise_format), 0, kMxfp4Id, 0, 0, validate, decode_rows};
+const mortise_format kMxfp4Table = {sizeof(mortise_format), 0, kMxfp4Id, 0, 0, validate, decode_rows, 3};
 
 }  // namespace mortise::safetensors

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define MORTISE_FORMAT_ID "mortise.draft.format/1"
+#define MORTISE_FORMAT_ID "mortise.draft.format/2"
 
 typedef struct mortise_format {
   uint32_t size;
@@ -26,6 +26,10 @@ typedef struct mortise_format {
    * defines. planes[i] is the memory of tensor->planes[i]. Reads no other tensor state, keeps none. */
   void (*decode_rows)(void* self, const mortise_tensor* tensor, const void* const* planes, uint64_t row0,
                       uint64_t rows, float* out);
+  /* Of layouts of several planes. Bit i: plane i holds the tensor's rows one after another, in equally many
+   * bytes, so that some of them can be kept without the others; planes without their bit then serve all rows
+   * alike. 0: rows cannot be kept alone. */
+  uint64_t row_planes;
 } mortise_format;
 
 #ifdef __cplusplus
