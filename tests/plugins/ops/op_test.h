@@ -61,7 +61,7 @@ inline uint32_t claim_of(const mortise_ops& table, void* self, const std::string
 inline std::vector<float> run_op(const mortise_ops& table, void* self, const Use& use,
                                  const std::vector<std::vector<float>>& inputs, uint64_t rows,
                                  const std::vector<int32_t>& positions = {}, bool in_place = false,
-                                 uint64_t gap = 0) {
+                                 uint64_t gap = 0, const std::vector<uint32_t>& lengths = {}) {
   const uint32_t claim = claim_of(table, self, use.op);
   void* op = nullptr;
   uint64_t cols = 0;
@@ -87,8 +87,9 @@ inline std::vector<float> run_op(const mortise_ops& table, void* self, const Use
   float* to = in_place ? spread[0].data() : out.data();
   mortise_plan plan{sizeof(plan), 0, 0};
   table.plan(self, op, rows, 2, &plan);
-  const mortise_op_args args{sizeof(args), plan.tasks,       rows,   pointers.data(), strides.data(), to,
-                             cols + gap,   positions.data(), nullptr};
+  const mortise_op_args args{sizeof(args),    plan.tasks,       rows,
+                             pointers.data(), strides.data(),   to,
+                             cols + gap,      positions.data(), lengths.data()};
   for (uint32_t task = plan.tasks; task-- > 0;) {
     Scratch scratch(plan.scratch_bytes);
     table.run(self, op, &args, task, scratch.data());

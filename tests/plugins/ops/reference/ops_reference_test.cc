@@ -1,38 +1,11 @@
 // ops/reference against float64, and against itself: rows alone and among others, in place, every build.
 // Thread rule: one thread. Flow: calls the plugin's table as the host does.
-#include "ops.h"
-
-#include "plugins/ops/op_test.h"
+#include "op_case.h"
 
 using namespace mortise_test;
 using ops_reference::kTable;
 
 namespace {
-
-/// A use, its inputs' scale, the float64 result of one row, and the error allowed.
-struct Case {
-  std::string name;
-  Use use;
-  float scale;
-  std::function<std::vector<double>(const std::vector<std::vector<double>>&, int32_t position)> exact;
-  double relative, absolute;
-};
-using Rows = std::vector<std::vector<double>>;
-
-Case elementwise(const std::string& name, const Use& use, float scale, double relative, double absolute,
-                 const std::function<double(double, double)>& f) {
-  return {name,
-          use,
-          scale,
-          [f](const Rows& in, int32_t) {
-            std::vector<double> out;
-            for (size_t i = 0; i < in[0].size(); ++i)
-              out.push_back(f(in[0][i], in.size() > 1 ? in[1][i] : 0));
-            return out;
-          },
-          relative,
-          absolute};
-}
 
 double gelu(double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); }
 double gelu_tanh(double x) {
@@ -48,7 +21,7 @@ Case norm(uint64_t cols, uint64_t width, bool rms, const std::vector<float>* w, 
   return {"norm " + std::to_string(cols),
           use,
           3.0f,
-          [=](const Rows& in, int32_t) {
+          [=](const Rows& in, Where) {
             std::vector<double> out = in[0];
             for (uint64_t at = 0; at < cols; at += width) {
               double mean = 0, squares = 0;
@@ -74,7 +47,7 @@ Case rope(uint64_t heads, uint64_t head_dim, uint64_t dims, bool interleaved) {
   return {"rope",
           use,
           1.0f,
-          [=](const Rows& in, int32_t) {
+          [=](const Rows& in, Where) {
             std::vector<double> out = in[0];
             for (uint64_t h = 0; h < heads; ++h)
               for (uint64_t i = 0; i < dims / 2; ++i) {
@@ -97,10 +70,10 @@ Case rope_table(const std::vector<double>& frequencies) {
   return {"rope_table",
           use,
           1.0f,
-          [=](const Rows&, int32_t position) {
+          [=](const Rows&, Where at) {
             std::vector<double> out;
-            for (const double f : frequencies) out.push_back(1.25 * std::cos(position * f));
-            for (const double f : frequencies) out.push_back(1.25 * std::sin(position * f));
+            for (const double f : frequencies) out.push_back(1.25 * std::cos(at.position * f));
+            for (const double f : frequencies) out.push_back(1.25 * std::sin(at.position * f));
             return out;
           },
           1e-7,
@@ -136,60 +109,6 @@ std::vector<Case> cases(const std::vector<float>& w) {
                               [exact](double a, double b) { return exact(a) * b; }));
   }
   return all;
-}
-
-/// The largest error of `got` in units of what is allowed; NaN counts as infinite.
-double excess(const Case& c, const std::vector<std::vector<float>>& inputs,
-              const std::vector<int32_t>& positions, const std::vector<float>& got, uint64_t rows) {
-  double worst = 0;
-  for (uint64_t r = 0; r < rows; ++r) {
-    Rows row;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      row.emplace_back(&inputs[i][r * c.use.input_cols[i]],
-                       &inputs[i][r * c.use.input_cols[i]] + c.use.input_cols[i]);
-    const auto exact = c.exact(row, positions[r]);
-    const float* at = &got[r * exact.size()];
-    for (size_t i = 0; i < exact.size(); ++i) {
-      const double off =
-          std::fabs(at[i] - exact[i]) / (c.relative * std::fabs(exact[i]) + c.absolute + 1e-30);
-      worst = off <= worst ? worst : std::isnan(off) ? INFINITY : off;
-    }
-  }
-  return worst;
-}
-
-ops_reference::Reference instance(const std::set<std::string>& denied) {
-  FakeHost host(2, denied);
-  return ops_reference::Reference(host.host(), {});
-}
-
-void check_case(const Case& c, Random& random) {
-  constexpr uint64_t kRows = 19;
-  CAPTURE(c.name, c.use.input_cols);
-  std::vector<std::vector<float>> inputs;
-  for (const uint64_t cols : c.use.input_cols) inputs.push_back(random.normals(kRows * cols, c.scale));
-  std::vector<int32_t> positions;
-  for (uint64_t r = 0; r < kRows; ++r) positions.push_back(static_cast<int32_t>(random.below(5000)));
-  const auto all_builds = isa_builds();
-  auto base = instance(all_builds[0]);
-  const auto whole_batch = run_op(kTable, &base, c.use, inputs, kRows, positions);
-  CHECK(excess(c, inputs, positions, whole_batch, kRows) <= 1);
-  const size_t cols = whole_batch.size() / kRows;
-  for (const auto& denied : all_builds) {
-    auto other = instance(denied);
-    CHECK(same_bits(run_op(kTable, &other, c.use, inputs, kRows, positions, false, 3), whole_batch));
-    if (!c.use.input_cols.empty())
-      CHECK(same_bits(run_op(kTable, &other, c.use, inputs, kRows, positions, true), whole_batch));
-    for (const uint64_t r : {uint64_t{0}, uint64_t{7}, kRows - 1}) {
-      std::vector<std::vector<float>> alone;
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        const float* at = &inputs[i][r * c.use.input_cols[i]];
-        alone.emplace_back(at, at + c.use.input_cols[i]);
-      }
-      const float* at = &whole_batch[r * cols];
-      CHECK(same_bits(run_op(kTable, &other, c.use, alone, 1, {positions[r]}), {at, at + cols}));
-    }
-  }
 }
 
 }  // namespace
@@ -253,9 +172,9 @@ TEST_CASE("ops checks catch planted faults", "[ops]") {
   const auto x = random.normals(100, 3);
   auto plugin = instance({});
   auto y = run_op(kTable, &plugin, c.use, {x}, 1);
-  CHECK(excess(c, {x}, {0}, y, 1) <= 1);
+  CHECK(excess(c, {x}, {{0, 0}}, y, 1) <= 1);
   y[99] *= 1.0001f;
-  CHECK(excess(c, {x}, {0}, y, 1) > 1);
+  CHECK(excess(c, {x}, {{0, 0}}, y, 1) > 1);
   y[99] = NAN;
-  CHECK(excess(c, {x}, {0}, y, 1) > 1);
+  CHECK(excess(c, {x}, {{0, 0}}, y, 1) > 1);
 }

@@ -30,6 +30,9 @@ const std::vector<double> kNone;
 TEST_CASE("ops reference refuses uses that make no sense", "[ops]") {
   const std::vector<float> three(3, 1.0f);
   const std::vector<double> bad_frequency = {1.0, NAN};
+  const std::vector<double> one = {1.0}, two = {1.0, 0.5};
+  const mortise_attr near = list("inverse_frequencies", one), far = list("long_inverse_frequencies", one),
+                     after = text("softmax", "after");
   const mortise_attr rms = whole("rms", 1), eps = real("eps", 1e-6);
   const std::vector<std::pair<Use, std::string>> uses = {
       {{"mortise.norm/1", {8}, {rms}, {}}, "'eps' is missing"},
@@ -59,7 +62,35 @@ TEST_CASE("ops reference refuses uses that make no sense", "[ops]") {
       {{"mortise.rope/1", {60, 16}, {whole("head_dim", 16), whole("dims", 16), whole("interleaved", 0)}, {}},
        "no multiple of head_dim"},
       {{"mortise.rope/1", {64, 18}, {whole("head_dim", 16), whole("dims", 18), whole("interleaved", 0)}, {}},
-       "'dims' is 18, not in [2, 16]"}};
+       "'dims' is 18, not in [2, 16]"},
+      {{"mortise.rope_table/1", {}, {near, whole("long_from", 8)}, {}}, "'long_from' goes with"},
+      {{"mortise.rope_table/1", {}, {near, far}, {}}, "'long_from' goes with"},
+      {{"mortise.rope_table/1", {}, {near, far, real("dynamic_factor", 2), whole("long_from", 8)}, {}},
+       "'long_from' goes with"},
+      {{"mortise.rope_table/1", {}, {near, list("long_inverse_frequencies", two), whole("long_from", 8)}, {}},
+       "have other lengths"},
+      {{"mortise.rope_table/1", {}, {near, far, whole("long_from", 0)}, {}}, "'long_from' is 0"},
+      {{"mortise.rope_table/1", {}, {near, real("dynamic_factor", -1), whole("long_from", 8)}, {}},
+       "negative"},
+      {{"mortise.mul/1", {8, 2}, {}, {}}, "8 and 2 columns"},
+      {{"mortise.mul/1", {8, 8}, {whole("sigmoid_b", 2)}, {}}, "'sigmoid_b' is 2"},
+      {{"mortise.act_mul/1", {7}, {text("kind", "silu")}, {}}, "odd number of columns"},
+      {{"mortise.act_mul/1", {8, 4}, {text("kind", "silu")}, {}}, "8 and 4 columns"},
+      {{"mortise.act_mul/1", {8}, {text("kind", "swiglu_clamped")}, {}}, "'alpha' is missing"},
+      {{"mortise.act_mul/1", {8}, {text("kind", "swiglu_clamped"), real("alpha", 1), real("limit", 0)}, {}},
+       "'limit' is not positive"},
+      {{"mortise.act_mul/1", {8}, {text("kind", "silu"), real("alpha", 1)}, {}}, "unknown attribute 'alpha'"},
+      {{"mortise.act/1", {8}, {text("kind", "swiglu_clamped")}, {}}, "'swiglu_clamped' is unknown"},
+      {{"mortise.router/1", {4}, {whole("top_k", 5), after, whole("renormalize", 0)}, {}},
+       "'top_k' is 5, not in [1, 4]"},
+      {{"mortise.router/1", {4}, {whole("top_k", 2), text("softmax", "never"), whole("renormalize", 0)}, {}},
+       "'softmax': 'never' is unknown; known are before, after"},
+      {{"mortise.router/1", {4}, {whole("top_k", 2), after}, {}}, "'renormalize' is missing"},
+      {{"mortise.router/1", {65537}, {whole("top_k", 2), after, whole("renormalize", 0)}, {}},
+       "65537 experts; at most 65536"},
+      {{"mortise.moe_combine/1", {9, 4}, {}, {}}, "9 columns and a routing of 4"},
+      {{"mortise.moe_combine/1", {9, 3}, {}, {}}, "9 columns and a routing of 3"},
+      {{"mortise.moe_combine/1", {9, 0}, {}, {}}, "a routing of 0"}};
   for (const auto& [use, reason] : uses) {
     const std::string got = refusal(use);
     CAPTURE(use.op, got, reason);
