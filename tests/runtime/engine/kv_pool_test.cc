@@ -44,6 +44,22 @@ TEST_CASE("kv pool: blocks are handed out once and come back") {
   CHECK(pool.cached() == 0);  // nothing was sealed
 }
 
+TEST_CASE("kv pool: what one root knows is not found from another") {
+  KvPool pool(8, true);
+  const auto tokens = numbers(0, 2 * kBlock);
+  fill(&pool, tokens);
+  const KvPool::Key other = KvPool::Key::root(1);
+  KvPool::Prefix found = pool.find(other, tokens.data(), tokens.size());
+  CHECK(found.blocks.empty());
+  CHECK(found.key == other);
+  // The same tokens under the other root are blocks of their own.
+  const uint32_t block = *pool.take();
+  pool.seal(block, other, tokens.data());
+  found = pool.find(other, tokens.data(), tokens.size());
+  CHECK(found.blocks == std::vector<uint32_t>{block});
+  CHECK(pool.find({}, tokens.data(), tokens.size()).blocks.size() == 2);
+}
+
 TEST_CASE("kv pool: a prefix is found by content, whole blocks only, and as far as it agrees") {
   KvPool pool(8, true);
   const auto tokens = numbers(0, 3 * kBlock);

@@ -53,3 +53,12 @@ TEST_CASE("sequence: max_tokens and the context end it, each with reason length"
   CHECK(event.prompt_tokens == 3);
   CHECK(event.completion_tokens == 1);
 }
+
+TEST_CASE("sequence: it is admitted for prompt and answer, within the limit") {
+  auto channel = *Channel::make();
+  CHECK(Sequence(scored_request(channel), 100).admitted_length() == 5);
+  CHECK(Sequence(scored_request(channel), 4).admitted_length() == 4);
+  auto endless = scored_request(channel);
+  endless->max_tokens = UINT64_MAX;
+  CHECK(Sequence(std::move(endless), 100).admitted_length() == 100);
+}

@@ -143,6 +143,9 @@ class ModelRig {
   std::vector<float> run(const std::vector<uint32_t>& tokens, const std::vector<int32_t>& positions,
                          const std::vector<uint32_t>& lengths);
 
+  Pool& pool() { return *pool_; }
+  const KvStore& kv() const { return kv_; }
+
   MemoryFile file;
   std::unique_ptr<Program> program;
   std::unique_ptr<Weights> weights;
