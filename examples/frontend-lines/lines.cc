@@ -122,14 +122,17 @@ class Lines {
 Lines& self_of(void* self) { return *static_cast<Lines*>(self); }
 
 constexpr mortise_frontend kTable = {sizeof(mortise_frontend),
-                                     MORTISE_NEEDS_ENGINE,
+                                     0,
+                                     [](void*) -> uint32_t { return MORTISE_NEEDS_ENGINE; },
+                                     nullptr,
                                      [](void* self, const mortise_services* services, mortise_error* error) {
                                        return mortise::guard(error,
                                                              [&] { return self_of(self).run(*services); });
                                      },
                                      [](void* self, uint32_t) { self_of(self).stop(); },
                                      [](void* self) { self_of(self).stop(); },
-                                     nullptr};
+                                     nullptr,
+                                     0};
 
 constexpr mortise_part kPart = mortise::make_part<Lines, LinesParams>(
     "frontend", "lines", MORTISE_FRONTEND_ID, "continues each line of input", &kTable);

@@ -59,11 +59,23 @@ Result<uint64_t> Engine::submit(std::shared_ptr<Channel> channel, std::vector<ui
   request->channel = std::move(channel);
   request->prompt = std::move(prompt);
   request->caches = (flags & MORTISE_REQUEST_NO_CACHE) == 0;
-  request->submitted_ns = now_ns();
+  return enqueue(std::move(request), (flags & MORTISE_REQUEST_WAIT) != 0);
+}
 
+Result<uint64_t> Engine::submit_score(std::shared_ptr<Score> score, std::vector<uint32_t> tokens) {
+  auto request = std::make_unique<Request>();
+  request->max_tokens = 0;
+  request->caches = false;
+  MORTISE_CHECK(check_prompt(tokens, *request));
+  request->score = std::move(score);
+  request->prompt = std::move(tokens);
+  return enqueue(std::move(request), true);
+}
+
+Result<uint64_t> Engine::enqueue(std::unique_ptr<Request> request, bool waits) {
+  request->submitted_ns = now_ns();
   std::unique_lock lock(mutex_);
-  if ((flags & MORTISE_REQUEST_WAIT) != 0)
-    room_.wait(lock, [&] { return is_stopping_ || queue_.size() < limits_.queue; });
+  if (waits) room_.wait(lock, [&] { return is_stopping_ || queue_.size() < limits_.queue; });
   if (is_stopping_) return fail(Code::cancelled, "engine", "the program is ending");
   if (queue_.size() >= limits_.queue)
     return fail(Code::overloaded, "engine.queue",
@@ -78,6 +90,12 @@ Result<uint64_t> Engine::submit(std::shared_ptr<Channel> channel, std::vector<ui
 void Engine::cancel(uint64_t id) {
   std::lock_guard lock(mutex_);
   cancelled_.push_back(id);
+  work_.notify_one();
+}
+
+void Engine::wake() {
+  std::lock_guard lock(mutex_);
+  is_woken_ = true;
   work_.notify_one();
 }
 
@@ -112,13 +130,17 @@ bool Engine::take_work() {
   bool is_over = false;
   {
     std::unique_lock lock(mutex_);
-    const auto is_busy = [&] { return scheduler_.running() + scheduler_.waiting() > 0; };
-    work_.wait(lock, [&] { return is_stopping_ || !cancelled_.empty() || !queue_.empty() || is_busy(); });
+    const auto has_place = [&] { return scheduler_.active() + requests.size() < limits_.max_sequences; };
+    const auto is_busy = [&] { return scheduler_.running() + scheduler_.waiting() > 0 && !is_held_up_; };
+    work_.wait(lock, [&] {
+      return is_stopping_ || is_woken_ || !cancelled_.empty() || (!queue_.empty() && has_place()) ||
+             is_busy();
+    });
+    is_woken_ = false;
     cancelled.swap(cancelled_);
     is_over = is_stopping_;
     // A request may end before it has begun.
-    while (!queue_.empty() && (is_over || scheduler_.running() + scheduler_.waiting() + requests.size() <
-                                              limits_.max_sequences)) {
+    while (!queue_.empty() && (is_over || has_place())) {
       requests.push_back(std::move(queue_.front()));
       queue_.pop_front();
     }
@@ -140,7 +162,7 @@ void Engine::run() {
   for (bool goes_on = true; goes_on;) {
     try {
       goes_on = take_work();
-      if (goes_on) scheduler_.step();
+      if (goes_on) is_held_up_ = !scheduler_.step();
     } catch (const std::exception& e) {
       scheduler_.fail_all(Error{Code::no_memory, "engine", std::string("a step failed: ") + e.what()});
     }

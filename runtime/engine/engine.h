@@ -15,6 +15,7 @@
 
 #include "engine/request.h"
 #include "engine/scheduler.h"
+#include "engine/score.h"
 
 namespace mortise {
 
@@ -37,13 +38,18 @@ class Engine {
   /// Errors as mortise_engine.submit says.
   Result<uint64_t> submit(std::shared_ptr<Channel> channel, std::vector<uint32_t> prompt,
                           std::string_view parameters, uint32_t flags);
+  /// Queues a sequence whose logits go to `score`; waits while the queue is full.
+  Result<uint64_t> submit_score(std::shared_ptr<Score> score, std::vector<uint32_t> tokens);
   void cancel(uint64_t id);
+  /// A score has room again.
+  void wake();
   /// Cancels what runs and waits, and ends the thread. Requests after it are refused.
   void stop();
   mortise_engine_stats stats() const;
 
  private:
   Result<void> check_prompt(const std::vector<uint32_t>& prompt, const Request& request) const;
+  Result<uint64_t> enqueue(std::unique_ptr<Request> request, bool waits);
   void run();
   /// Waits for work and takes it. False at the end.
   bool take_work();
@@ -61,8 +67,10 @@ class Engine {
   std::vector<uint64_t> cancelled_;
   uint64_t next_id_ = 1;
   bool is_stopping_ = false;
+  bool is_woken_ = false;
   mortise_engine_stats stats_{};
-  std::thread thread_;  // last: it uses all of the above
+  bool is_held_up_ = false;  // engine thread: every sequence waits for its reader
+  std::thread thread_;       // last: it uses all of the above
 };
 
 }  // namespace mortise

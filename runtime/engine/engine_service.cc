@@ -71,10 +71,59 @@ struct EngineService::Calls {
     *count = static_cast<uint32_t>(declared.size());
     return declared.data();
   }
+
+  static mortise_status score_begin(void* ctx, const uint32_t* tokens, uint64_t count, void** score,
+                                    mortise_error* error) {
+    return guard(error, [&]() -> Result<void> {
+      MORTISE_TRY(open, self(ctx).begin_score({tokens, tokens + count}));
+      *score = open.release();
+      return {};
+    });
+  }
+
+  static mortise_status score_next(void* ctx, void* score, int32_t timeout_ms, mortise_score_rows* rows,
+                                   mortise_error* error) {
+    return guard(error, [&]() -> Result<void> {
+      MORTISE_TRY(got, static_cast<OpenScore*>(score)->score->next(timeout_ms));
+      *rows = {sizeof(mortise_score_rows), got.count, got.position, got.logits};
+      if (got.count > 0) self(ctx).engine_.wake();
+      return {};
+    });
+  }
+
+  static void score_end(void* ctx, void* score) {
+    const std::unique_ptr<OpenScore> open(static_cast<OpenScore*>(score));
+    self(ctx).engine_.cancel(open->id);
+  }
+
+  static void collect(void* ctx, int32_t on) { self(ctx).sums_.collect(on != 0); }
+
+  static mortise_status activations(void* ctx, mortise_str tensor, uint64_t slice, uint64_t columns,
+                                    double* squares, double* magnitudes, uint64_t* rows,
+                                    mortise_error* error) {
+    return guard(error, [&]() -> Result<void> {
+      MORTISE_TRY(count, self(ctx).sums_.read(view(tensor), slice, columns, squares, magnitudes));
+      *rows = count;
+      return {};
+    });
+  }
 };
 
-EngineService::EngineService(Engine& engine, const RequestParams& params, EngineFacts facts)
-    : engine_(engine), params_(params), facts_(std::move(facts)) {
+Result<std::unique_ptr<EngineService::OpenScore>> EngineService::begin_score(std::vector<uint32_t> tokens) {
+  ++open_scores_;
+  auto open = std::make_unique<OpenScore>(open_scores_);
+  if (open_scores_ > kScoresMax)
+    return fail(Code::limit, "scores",
+                std::to_string(kScoresMax) + " are open already, and each holds logits; end one first");
+  open->score = std::make_shared<Score>(tokens.size(), facts_.vocab);
+  MORTISE_TRY(id, engine_.submit_score(open->score, std::move(tokens)));
+  open->id = id;
+  return open;
+}
+
+EngineService::EngineService(Engine& engine, const RequestParams& params, ActivationSums& sums,
+                             EngineFacts facts)
+    : engine_(engine), params_(params), sums_(sums), facts_(std::move(facts)) {
   table_ = {sizeof(mortise_engine),
             0,
             this,
@@ -85,7 +134,12 @@ EngineService::EngineService(Engine& engine, const RequestParams& params, Engine
             &Calls::next_event,
             &Calls::info,
             &Calls::stats,
-            &Calls::parameters};
+            &Calls::parameters,
+            &Calls::score_begin,
+            &Calls::score_next,
+            &Calls::score_end,
+            &Calls::collect,
+            &Calls::activations};
 }
 
 }  // namespace mortise

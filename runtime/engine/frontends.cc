@@ -110,8 +110,18 @@ Result<std::vector<const Provider*>> select_frontends(Parts& parts, const Pipeli
 
 uint32_t frontend_needs(const std::vector<const Provider*>& frontends) {
   uint32_t out = MORTISE_NEEDS_NONE;
-  for (const Provider* p : frontends) out = std::max(out, calls(p).needs);
+  for (const Provider* p : frontends) out = std::max(out, calls(p).needs(p->self));
   return out;
+}
+
+Result<void> check_frontends(const std::vector<const Provider*>& frontends) {
+  for (const Provider* p : frontends) {
+    if (calls(p).check == nullptr) continue;
+    mortise_error error = c_error();
+    const mortise_status status = calls(p).check(p->self, &error);
+    if (status != MORTISE_OK) return pass(p->error("frontend", status, error));
+  }
+  return {};
 }
 
 Result<void> run_frontends(const std::vector<const Provider*>& frontends, const mortise_services& services) {

@@ -19,6 +19,9 @@ Result<std::vector<const Provider*>> select_frontends(Parts& parts, const Pipeli
 /// The most that any of them needs (MORTISE_NEEDS_*).
 uint32_t frontend_needs(const std::vector<const Provider*>& frontends);
 
+/// Lets each look whether it has all that it needs to run. Errors: the first one's.
+Result<void> check_frontends(const std::vector<const Provider*>& frontends);
+
 /// Runs all until each has returned. The first signal stops an answer or drains, the second ends the program
 /// at once. A front end that fails drains the others; the error is the first.
 Result<void> run_frontends(const std::vector<const Provider*>& frontends, const mortise_services& services);

@@ -18,6 +18,7 @@
 namespace mortise {
 
 class Channel;
+class Score;
 
 constexpr size_t kStopBytesMax = 1024;
 constexpr uint64_t kSamplerStateBytesMax = 16 << 20;  // of one sampler for one request
@@ -40,6 +41,7 @@ struct SamplerValues {
 struct Request {
   uint64_t id = 0;
   std::shared_ptr<Channel> channel;
+  std::shared_ptr<Score> score;  // in the channel's place: the logits of the prompt are wanted, no answer
   std::vector<uint32_t> prompt;  // the sequence takes it
   uint64_t max_tokens = UINT64_MAX;
   std::vector<std::string> stops;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/score.h"
 #include "host/clock.h"
 
 namespace mortise {
@@ -45,16 +46,36 @@ KvPool::Key Scheduler::root_of(const Sequence& sequence) const {
 /// A sequence enters while there are blocks for all of its tokens and one more for each that runs, so that
 /// entering does not make another one leave at once. Alone it always enters.
 bool Scheduler::may_enter(const Sequence& sequence) const {
+  if (running_.size() >= limits_.max_sequences) return false;
   return running_.empty() ||
          blocks_.available() >= blocks_for(uint64_t{sequence.length()} + 1) + running_.size();
 }
 
+/// Where somebody waits for a place, a score that only waits for its reader gives up its own: whoever reads
+/// it may be waiting for that other one. False where there is none.
+bool Scheduler::make_way() {
+  const auto idle =
+      std::find_if(running_.rbegin(), running_.rend(), [](const SequencePtr& s) { return !s->can_go_on(); });
+  if (idle == running_.rend()) return false;
+  SequencePtr sequence = std::move(*idle);
+  running_.erase(std::next(idle).base());
+  give_back(sequence.get());
+  waiting_.push_back(std::move(sequence));
+  ++stats_.preemptions;
+  return true;
+}
+
 void Scheduler::admit() {
-  while (!waiting_.empty() && running_.size() < limits_.max_sequences) {
-    Sequence& next = *waiting_.front();
+  for (size_t at = 0; at < waiting_.size();) {
+    Sequence& next = *waiting_[at];
+    if (!next.can_go_on()) {
+      ++at;
+      continue;
+    }
     // References that a found prefix takes count as available: they are no longer evictable, but need no new
     // block.
-    if (!may_enter(next)) return;
+    while (!may_enter(next))
+      if (!make_way()) return;
     if (next.request().caches && !next.scores_prompt()) {
       KvPool::Prefix prefix = blocks_.find(next.root, next.tokens.data(), next.length() - 1);
       next.blocks = std::move(prefix.blocks);
@@ -67,8 +88,8 @@ void Scheduler::admit() {
       next.cached = next.computed;
       stats_.cached_tokens += next.cached;
     }
-    running_.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+    running_.push_back(std::move(waiting_[at]));
+    waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(at));
   }
 }
 
@@ -145,8 +166,22 @@ bool Scheduler::take_blocks(Sequence* sequence, uint32_t tokens) {
   return true;
 }
 
+size_t Scheduler::active() const {
+  const auto goes_on = [](const SequencePtr& s) { return s->can_go_on(); };
+  return static_cast<size_t>(std::count_if(running_.begin(), running_.end(), goes_on) +
+                             std::count_if(waiting_.begin(), waiting_.end(), goes_on));
+}
+
+/// The most tokens that a sequence may take in a step. Rows that a score's reader was given already are only
+/// computed again.
+uint32_t Scheduler::chunk_size(const Sequence& s) const {
+  const uint32_t left = s.length() - s.computed;
+  if (s.request().score == nullptr) return left;
+  return std::min(left, s.computed < s.scored ? s.scored - s.computed : Score::kRowsMax);
+}
+
 bool Scheduler::add_chunk(Sequence* sequence, uint32_t budget) {
-  const uint32_t count = std::min(sequence->length() - sequence->computed, budget);
+  const uint32_t count = std::min(chunk_size(*sequence), budget);
   if (!take_blocks(sequence, sequence->computed + count)) return false;
   chunks_.push_back({sequence, 0, count});
   return true;
@@ -158,7 +193,7 @@ void Scheduler::build_batch() {
   chunks_.clear();
   std::vector<Sequence*> decoding, prompts;
   for (const SequencePtr& s : running_)
-    (s->length() - s->computed == 1 ? decoding : prompts).push_back(s.get());
+    if (s->can_go_on()) (s->length() - s->computed == 1 ? decoding : prompts).push_back(s.get());
   const auto is_running = [&](const Sequence* sequence) {
     return std::any_of(running_.begin(), running_.end(),
                        [&](const SequencePtr& s) { return s.get() == sequence; });
@@ -196,7 +231,9 @@ void Scheduler::fill_arrays() {
     std::copy(s.blocks.begin(), s.blocks.end(), block_table_.begin() + static_cast<ptrdiff_t>(i * stride));
     for (uint32_t at = s.computed; at < s.computed + c.count; ++at) {
       const bool draws = at + 1 == s.length() && s.generated() < s.request().max_tokens;
-      const bool scores = at + 1 < s.prompt_count() && s.scores_prompt() && at >= s.prompt_logprobs.size();
+      const bool scores = s.request().score != nullptr ? at >= s.scored
+                                                       : at + 1 < s.prompt_count() && s.scores_prompt() &&
+                                                             at >= s.prompt_logprobs.size();
       if (draws || scores) {
         wanted_rows_.push_back(static_cast<uint32_t>(tokens_.size()));
         wanted_.push_back({&s, at, draws, 0, {}});
@@ -217,7 +254,7 @@ bool Scheduler::step() {
   const uint64_t begin = now_ns();
   samplers_ns_ = 0;
   build_batch();
-  if (chunks_.empty()) return true;  // all that ran had to give way; they enter again
+  if (chunks_.empty()) return active() > 0;  // all that ran had to give way, and enter again
   fill_arrays();
   Batch batch;
   batch.tokens = tokens_.data();

@@ -48,11 +48,13 @@ class Scheduler {
   void cancel_all();
   /// Ends every sequence with an error: after a step that could not be finished.
   void fail_all(const Error& error);
-  /// One step; false where there is nothing to do.
+  /// One step; false where there is nothing to do until a request, a cancel or a score's reader comes.
   bool step();
 
   size_t running() const { return running_.size(); }
   size_t waiting() const { return waiting_.size(); }
+  /// Sequences, running or waiting, that no reader holds up.
+  size_t active() const;
   const SchedulerStats& stats() const { return stats_; }
 
  private:
@@ -75,9 +77,11 @@ class Scheduler {
   void admit();
   KvPool::Key root_of(const Sequence& sequence) const;
   bool may_enter(const Sequence& sequence) const;
+  bool make_way();
   void build_batch();
   bool add_chunk(Sequence* sequence, uint32_t budget);
   bool take_blocks(Sequence* sequence, uint32_t tokens);
+  uint32_t chunk_size(const Sequence& sequence) const;
   bool preempt_for(const Sequence* sequence);
   void drop_from_batch(const Sequence* sequence);
   void fill_arrays();

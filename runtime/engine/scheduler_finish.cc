@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/scheduler.h"
+#include "engine/score.h"
 
 namespace mortise {
 
@@ -27,6 +28,10 @@ void Scheduler::on_logits(uint32_t first, uint32_t count, float* logits, uint64_
 
 void Scheduler::work_row(Wanted* wanted, float* logits, uint32_t worker) {
   Sequence& s = *wanted->sequence;
+  if (Score* score = s.request().score.get()) {
+    std::copy_n(logits, limits_.vocab, score->row(wanted->position - s.scored));
+    return;
+  }
   const int32_t top = s.request().top_logprobs;
   const uint32_t vocab = limits_.vocab;
   if (!wanted->draws) {
@@ -64,6 +69,7 @@ void Scheduler::seal_blocks(Sequence* sequence) {
 /// True where the sequence is over.
 bool Scheduler::finish_row(Wanted* wanted) {
   Sequence& s = *wanted->sequence;
+  if (s.request().score != nullptr) return false;
   if (!wanted->draws) {
     s.prompt_logprobs.push_back(std::move(wanted->logprob));
     return false;
@@ -101,6 +107,10 @@ void Scheduler::finish_step() {
       // The prompt is complete: what was asked back of it goes out before the first token.
       if (wanted_[next].draws && s->scores_prompt()) s->echo_prompt(piece_of_);
       is_over = finish_row(&wanted_[next]);
+    }
+    if (s->request().score != nullptr && s->computed > s->scored) {
+      s->request().score->publish(s->computed - s->scored);
+      s->scored = s->computed;
     }
     if (!is_over && s->request().max_tokens == 0 && s->computed == s->length()) {
       if (s->scores_prompt()) s->echo_prompt(piece_of_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/score.h"
 #include "host/clock.h"
 
 namespace mortise {
@@ -30,6 +31,19 @@ Sequence::Sequence(std::unique_ptr<Request> request, uint32_t limit)
           prompt_count_ + std::min<uint64_t>(request_->max_tokens, limit - std::min(limit, prompt_count_)))),
       text_(request_->stops) {}
 
+bool Sequence::can_go_on() const { return request_->score == nullptr || request_->score->has_room(); }
+
+/// A score has no events: its rows say that it is done, or its error that it is not.
+void Sequence::send(Event event) {
+  if (request_->score == nullptr) {
+    request_->channel->push(std::move(event));
+  } else if (event.type == MORTISE_EVENT_ERROR) {
+    request_->score->fail(std::move(event.error));
+  } else if (event.finish == MORTISE_FINISH_CANCELLED) {
+    request_->score->fail(Error{Code::cancelled, "engine", "the score was cancelled"});
+  }
+}
+
 Event Sequence::make_event(mortise_event_type type) {
   Event event;
   event.type = type;
@@ -50,7 +64,7 @@ void Sequence::echo_prompt(const PieceOf& piece_of) {
     event.logprobs.insert(event.logprobs.begin(), TokenLogprob{NAN, {}, {}});
   }
   is_echoed_ = true;
-  request_->channel->push(std::move(event));
+  send(std::move(event));
 }
 
 bool Sequence::accept(uint32_t token, TokenLogprob logprob, const PieceOf& piece_of) {
@@ -88,7 +102,7 @@ void Sequence::fill(Event* event) {
 void Sequence::send_delta() {
   Event event = make_event(MORTISE_EVENT_DELTA);
   fill(&event);
-  if (!event.text.empty() || !event.tokens.empty()) request_->channel->push(std::move(event));
+  if (!event.text.empty() || !event.tokens.empty()) send(std::move(event));
 }
 
 void Sequence::send_done(int32_t why) {
@@ -103,7 +117,7 @@ void Sequence::send_done(int32_t why) {
   event.submitted_ns = request_->submitted_ns;
   event.first_token_ns = first_token_ns_;
   event.finished_ns = now_ns();
-  request_->channel->push(std::move(event));
+  send(std::move(event));
 }
 
 void Sequence::send_error(Error error, std::string id) {
@@ -115,7 +129,7 @@ void Sequence::send_error(Error error, std::string id) {
   event.submitted_ns = request_->submitted_ns;
   event.first_token_ns = first_token_ns_;
   event.finished_ns = now_ns();
-  request_->channel->push(std::move(event));
+  send(std::move(event));
 }
 
 }  // namespace mortise

@@ -30,6 +30,7 @@ class Sequence {
   Sequence(std::unique_ptr<Request> request, uint32_t limit);
 
   Request& request() { return *request_; }
+  const Request& request() const { return *request_; }
   uint64_t id() const { return request_->id; }
   uint32_t length() const { return static_cast<uint32_t>(tokens.size()); }
   uint32_t prompt_count() const { return prompt_count_; }
@@ -39,6 +40,8 @@ class Sequence {
   /// True while prompt positions need their log-probabilities: until the echo has taken them along.
   bool scores_prompt() const { return request_->echo && request_->top_logprobs >= 0 && !is_echoed_; }
 
+  /// False for a score whose reader has not taken its last rows yet.
+  bool can_go_on() const;
   /// Sends what an echo gives back, once it is complete.
   void echo_prompt(const PieceOf& piece_of);
   /// Takes a drawn token. True where the answer is complete; `finish` then says why.
@@ -56,12 +59,14 @@ class Sequence {
   KvPool::Key key;      // of the last sealed block
   uint32_t sealed = 0;  // blocks
   std::vector<TokenLogprob> prompt_logprobs;
-  uint64_t order = 0;  // of admission: the youngest is preempted first
+  uint32_t scored = 0;  // rows that a score's reader was given
+  uint64_t order = 0;   // of admission: the youngest is preempted first
   int32_t finish = 0;
 
  private:
   Event make_event(mortise_event_type type);
   void fill(Event* event);
+  void send(Event event);
 
   std::unique_ptr<Request> request_;
   const uint32_t prompt_count_;

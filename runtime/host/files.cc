@@ -39,6 +39,7 @@ MappedFiles::~MappedFiles() {
 }
 
 Result<const Files::Mapping*> MappedFiles::map(const std::string& path) {
+  const std::lock_guard lock(mutex_);
   if (const auto known = by_path_.find(path); known != by_path_.end()) return mappings_[known->second].get();
   if (path.empty()) return fail(Code::bad_argument, "path", "is empty; name a file");
   if (path.size() > kFilePathBytesMax || path.find('\0') != std::string::npos)
@@ -84,6 +85,7 @@ Result<const Files::Mapping*> MappedFiles::map_descriptor(const std::string& pat
 }
 
 const Files::Mapping* MappedFiles::find(uint32_t file) const {
+  const std::shared_lock lock(mutex_);
   return file < mappings_.size() ? mappings_[file].get() : nullptr;
 }
 

@@ -1,12 +1,13 @@
 // Model files as read-only mappings: the one seam to the OS for them, which tests replace.
-// Thread rule: map on the loading thread; release on any thread. Flow: behind the host table's map_file; the
-// loader of the model reads planes through the handles and lets pages go once they are packed.
+// Thread rule: any thread. Flow: behind the host table's map_file; the loader of the model reads planes
+// through the handles and lets pages go once they are packed.
 #pragma once
 #include <mortise/cpp/result.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,7 @@ class MappedFiles final : public Files {
  private:
   Result<const Mapping*> map_descriptor(const std::string& path, int descriptor);
 
+  mutable std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Mapping>> mappings_;
   std::map<std::string, uint32_t> by_path_;
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> by_inode_;  // (device, inode)

@@ -39,6 +39,9 @@ void futex_wait(std::atomic<uint32_t>* word, uint32_t expected) {
 void futex_wake(std::atomic<uint32_t>* word, uint32_t count) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
+/// Set where a task may be running on this thread: calling parallel there would wait for itself.
+thread_local bool is_in_region = false;
+
 static_assert(sizeof(std::atomic<uint32_t>) == 4 && std::atomic<uint32_t>::is_always_lock_free);
 
 /// Pauses until ready() or `limit_ns` have passed; true where ready.
@@ -96,9 +99,9 @@ Pool::~Pool() {
 void Pool::parallel(uint32_t tasks, mortise_task* run, void* arg) noexcept {
   if (tasks == 0) return;
   assert(tasks <= kPoolTasksMax);
-  const bool nested = active_.exchange(true, std::memory_order_acquire);
-  assert(!nested && "a task called parallel, or two threads did at once");
-  (void)nested;
+  assert(!is_in_region && "a task called parallel");
+  const std::lock_guard<std::mutex> turn(callers_);
+  is_in_region = true;
   const unsigned callers_mode = _mm_getcsr();
   _mm_setcsr(kFloatMode);
   if (tasks == 1 || threads_.empty()) {
@@ -117,7 +120,7 @@ void Pool::parallel(uint32_t tasks, mortise_task* run, void* arg) noexcept {
     wait_for_tasks();
   }
   _mm_setcsr(callers_mode);
-  active_.store(false, std::memory_order_release);
+  is_in_region = false;
 }
 
 void Pool::work(uint32_t worker) noexcept {
@@ -150,6 +153,7 @@ void Pool::wait_for_tasks() noexcept {
 
 void Pool::worker_main(uint32_t worker) noexcept {
   _mm_setcsr(kFloatMode);
+  is_in_region = true;
   uint32_t seen = 0;
   uint64_t spin_ns = kWorkerSpinNs;
   while (true) {

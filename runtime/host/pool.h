@@ -1,6 +1,7 @@
 // The pool: a pipeline's worker threads, which share the machine with other programs.
-// Thread rule: parallel from one thread at a time, worker 0, which is the loading thread and then the
-// engine's. Flow: every step of the model runs as a few hundred parallel regions.
+// Thread rule: parallel from any thread, which is worker 0 while it runs; callers take turns. Mostly that is
+// the loading thread and then the engine's. Flow: every step of the model runs as a few hundred parallel
+// regions.
 //
 // A region ends when its tasks are done, not when its workers have arrived: who comes late finds no task and
 // nobody waits for it. So a worker that the system does not run costs its own work and no one else's. Waiting
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,7 +54,7 @@ class Pool {
   mortise_task* run_ = nullptr;
   void* arg_ = nullptr;
   uint32_t tasks_ = 0;
-  std::atomic<bool> active_{false};
+  std::mutex callers_;
 
   alignas(64) std::atomic<uint32_t> unclaimed_{0};   // tasks that nobody has begun
   alignas(64) std::atomic<uint32_t> unfinished_{0};  // tasks not done, and kCallerSleeps

@@ -9,14 +9,18 @@ std::vector<std::string> Formats::names() const {
   return out;
 }
 
+const Provider* Formats::find(std::string_view id) const {
+  for (const Provider& p : providers_)
+    if (p.table<mortise_format>().id == id) return &p;
+  return nullptr;
+}
+
 Result<const Provider*> Formats::of(const mortise_tensor& tensor, const std::string& path) const {
   const std::string name(view(tensor.name));
-  for (const Provider& p : providers_) {
-    const auto& format = p.table<mortise_format>();
-    if (std::string_view(format.id) != tensor.format) continue;
+  if (const Provider* p = find(tensor.format)) {
     mortise_error error = c_error();
-    const mortise_status status = format.validate(p.self, &tensor, &error);
-    if (status == MORTISE_OK) return &p;
+    const mortise_status status = p->table<mortise_format>().validate(p->self, &tensor, &error);
+    if (status == MORTISE_OK) return p;
     Error e = from_c(status, error);
     return fail(e.code, path, "tensor '" + name + "': " + e.message, tensor.planes[0]->offset);
   }

@@ -18,6 +18,8 @@ class Formats {
 
   /// Names without revision, as pins use them.
   std::vector<std::string> names() const;
+  /// The provider of a format by its id with revision, or null.
+  const Provider* find(std::string_view id) const;
   /// The provider of the tensor's format, after it has validated the tensor. Errors name file and tensor.
   Result<const Provider*> of(const mortise_tensor& tensor, const std::string& path) const;
   /// All elements of a tensor as float32.

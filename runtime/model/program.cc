@@ -23,7 +23,8 @@ Program::Program(const Graph& graph, const Weights& weights, const Chooser& choo
       chooser_(chooser),
       attention_(attention),
       limits_(limits),
-      workers_(workers) {}
+      workers_(workers),
+      activation_sums_(graph) {}
 
 Result<std::unique_ptr<Program>> Program::make(const Graph& graph, const Weights& weights,
                                                const Chooser& chooser, const AttentionChoice& attention,

@@ -11,6 +11,7 @@
 
 #include "host/memory.h"
 #include "host/pool.h"
+#include "model/activation_sums.h"
 #include "model/chooser.h"
 #include "model/expert_rows.h"
 #include "model/graph.h"
@@ -63,6 +64,7 @@ class Program {
   using OnLogits = std::function<void(uint32_t first, uint32_t count, float* logits, uint64_t stride)>;
   Result<void> run(const Batch& batch, const KvStore& kv, Pool& pool, const OnLogits& on_logits);
   const StepTimes& times() const { return times_; }
+  ActivationSums& activation_sums() { return activation_sums_; }
 
  private:
   /// A value's place: a buffer, a column in it, and the floats between rows.
@@ -122,6 +124,7 @@ class Program {
   ExpertRows expert_rows_;
   ProgramMemory memory_;
   StepTimes times_;
+  ActivationSums activation_sums_;
   void* arena_ = nullptr;
   void* scratch_ = nullptr;
   void* prepared_ = nullptr;

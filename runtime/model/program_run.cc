@@ -115,6 +115,11 @@ void Program::Run::run_parts(const LinearPart* parts, size_t count) {
 /// A group of weights over one x is one task space, as long as they take x in the same form.
 void Program::Run::linear(const Step& step) {
   constexpr size_t kGroupMax = 8;
+  if (program.activation_sums_.is_on())
+    for (uint32_t at : step.nodes) {
+      const Node& node = program.graph_.nodes[at];
+      program.activation_sums_.add(node.matrix, data(node.inputs[0]), stride(node.inputs[0]), rows, pool);
+    }
   size_t first = 0;
   while (first < step.nodes.size()) {
     const Weight& lead = program.weights_.list()[program.graph_.nodes[step.nodes[first]].matrix];

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "client/frontend.h"
 
 namespace mortise::bench {
 namespace {
@@ -35,6 +36,7 @@ class Frontend {
     const auto warn = [this](const std::string& line) { host_.log(MORTISE_LOG_WARNING, line); };
     return run_bench(services, options_, control_, STDOUT_FILENO, warn);
   }
+  uint32_t needs() const { return MORTISE_NEEDS_ENGINE; }
   client::Control& control() { return control_; }
 
  private:
@@ -43,15 +45,7 @@ class Frontend {
   client::Control control_;
 };
 
-const mortise_frontend kTable = {sizeof(mortise_frontend),
-                                 MORTISE_NEEDS_ENGINE,
-                                 [](void* self, const mortise_services* services, mortise_error* error) {
-                                   return guard(error,
-                                                [&] { return static_cast<Frontend*>(self)->run(*services); });
-                                 },
-                                 [](void* self, uint32_t) { static_cast<Frontend*>(self)->control().stop(); },
-                                 [](void* self) { static_cast<Frontend*>(self)->control().stop(); },
-                                 nullptr};
+constexpr mortise_frontend kTable = client::make_frontend<Frontend>();
 
 constexpr mortise_part kPart = make_part<Frontend, BenchParams>(
     "frontend", "bench", MORTISE_FRONTEND_ID, "measures prefill and decode in tokens per second", &kTable);

@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "chat_service.h"
-#include "client/streams.h"
+#include "client/frontend.h"
 #include "routes.h"
 #include "server.h"
 
@@ -58,6 +58,7 @@ class Http {
     return {};
   }
 
+  uint32_t needs() const { return MORTISE_NEEDS_ENGINE; }
   client::Control& control() { return control_; }
 
  private:
@@ -66,15 +67,7 @@ class Http {
   client::Control control_;
 };
 
-const mortise_frontend kTable = {
-    sizeof(mortise_frontend),
-    MORTISE_NEEDS_ENGINE,
-    [](void* self, const mortise_services* services, mortise_error* error) {
-      return guard(error, [&] { return static_cast<Http*>(self)->run(*services); });
-    },
-    [](void* self, uint32_t deadline_ms) { static_cast<Http*>(self)->control().drain(deadline_ms); },
-    [](void* self) { static_cast<Http*>(self)->control().stop(); },
-    nullptr};
+constexpr mortise_frontend kTable = client::make_frontend<Http>();
 
 constexpr mortise_part kPart = make_part<Http, HttpParams>(
     "frontend", "http", MORTISE_FRONTEND_ID, "server of the chat completions API, for this machine", &kTable);

@@ -5,6 +5,7 @@
 #include <mortise/frontend.h>
 #include <unistd.h>
 
+#include "client/frontend.h"
 #include "perplexity.h"
 
 namespace mortise::perplexity {
@@ -25,7 +26,7 @@ class Frontend {
         path_(params.text.value),
         options_{params.window, params.tokens, params.output.value == "json"} {}
 
-  Result<void> run(const mortise_services& services) {
+  Result<void> check() {
     if (path_.empty())
       return fail(Code::bad_argument, "plugin.perplexity.text",
                   "is not set; name a text file, e.g. --set plugin.perplexity.text=FILE");
@@ -34,28 +35,26 @@ class Frontend {
     mortise_error error = c_error();
     const mortise_status mapped = host_.c()->map_file(host_.c()->ctx, str(path_), &file, &bytes, &error);
     if (mapped != MORTISE_OK) return pass(from_c(mapped, error));
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data), bytes.size);
-    MORTISE_TRY(score, measure(services, text, options_, control_));
+    text_ = {reinterpret_cast<const char*>(bytes.data), bytes.size};
+    return {};
+  }
+
+  Result<void> run(const mortise_services& services) {
+    MORTISE_TRY(score, measure(services, text_, options_, control_));
     return client::write_all(STDOUT_FILENO, report(score, options_));
   }
+  uint32_t needs() const { return MORTISE_NEEDS_ENGINE; }
   client::Control& control() { return control_; }
 
  private:
   const Host host_;
   const std::string path_;
   const Options options_;
+  std::string_view text_;  // mapped
   client::Control control_;
 };
 
-const mortise_frontend kTable = {sizeof(mortise_frontend),
-                                 MORTISE_NEEDS_ENGINE,
-                                 [](void* self, const mortise_services* services, mortise_error* error) {
-                                   return guard(error,
-                                                [&] { return static_cast<Frontend*>(self)->run(*services); });
-                                 },
-                                 [](void* self, uint32_t) { static_cast<Frontend*>(self)->control().stop(); },
-                                 [](void* self) { static_cast<Frontend*>(self)->control().stop(); },
-                                 nullptr};
+constexpr mortise_frontend kTable = client::make_frontend<Frontend>();
 
 constexpr mortise_part kPart = make_part<Frontend, PerplexityParams>(
     "frontend", "perplexity", MORTISE_FRONTEND_ID, "the model's perplexity on a text file", &kTable);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "chat.h"
+#include "client/frontend.h"
 #include "editor.h"
 #include "jsonl.h"
 #include "screen.h"
@@ -34,6 +35,7 @@ class Stdio {
     const auto editor = make_editor(stdin, stdout, control_);
     return run_chat(services, {system_, stats_}, control_, *editor, screen);
   }
+  uint32_t needs() const { return MORTISE_NEEDS_ENGINE; }
   client::Control& control() { return control_; }
   bool interrupt() {
     if (mode_ == "jsonl") return false;
@@ -48,18 +50,9 @@ class Stdio {
   client::Control control_;
 };
 
-Stdio& of(void* self) { return *static_cast<Stdio*>(self); }
+constexpr uint64_t kSuits = 100;  // who names no front end wants answers at hand
 
-const mortise_frontend kTable = {
-    sizeof(mortise_frontend),
-    MORTISE_NEEDS_ENGINE,
-    [](void* self, const mortise_services* services, mortise_error* error) {
-      return guard(error, [&] { return of(self).run(*services); });
-    },
-    [](void* self, uint32_t deadline_ms) { of(self).control().drain(deadline_ms); },
-    [](void* self) { of(self).control().stop(); },
-    [](void* self) -> int32_t { return of(self).interrupt() ? 1 : 0; },
-    100};  // who names no front end wants answers at hand
+constexpr mortise_frontend kTable = client::make_frontend<Stdio>(kSuits);
 
 constexpr mortise_part kPart = make_part<Stdio, StdioParams>("frontend", "stdio", MORTISE_FRONTEND_ID,
                                                              "standard input and output", &kTable);

@@ -5,6 +5,7 @@
 #include <mortise/frontend.h>
 #include <unistd.h>
 
+#include "client/frontend.h"
 #include "tokenize.h"
 
 namespace mortise::tokenize {
@@ -13,19 +14,18 @@ namespace {
 class Frontend {
  public:
   Frontend(Host, const NoParams&) {}
-  client::Control control;
+
+  Result<void> run(const mortise_services& services) {
+    return tokenize::run(services, control_, STDIN_FILENO, STDOUT_FILENO);
+  }
+  uint32_t needs() const { return MORTISE_NEEDS_TEXT; }
+  client::Control& control() { return control_; }
+
+ private:
+  client::Control control_;
 };
 
-const mortise_frontend kTable = {
-    sizeof(mortise_frontend),
-    MORTISE_NEEDS_TEXT,
-    [](void* self, const mortise_services* services, mortise_error* error) {
-      const client::Control& control = static_cast<Frontend*>(self)->control;
-      return guard(error, [&] { return run(*services, control, STDIN_FILENO, STDOUT_FILENO); });
-    },
-    [](void* self, uint32_t) { static_cast<Frontend*>(self)->control.stop(); },
-    [](void* self) { static_cast<Frontend*>(self)->control.stop(); },
-    nullptr};
+constexpr mortise_frontend kTable = client::make_frontend<Frontend>();
 
 constexpr mortise_part kPart = make_part<Frontend>("frontend", "tokenize", MORTISE_FRONTEND_ID,
                                                    "text to token ids and back, as JSON lines", &kTable);

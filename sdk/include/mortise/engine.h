@@ -104,7 +104,15 @@ typedef struct mortise_engine_stats {
   uint64_t host_ns; /* of which outside plugins */
 } mortise_engine_stats;
 
-#define MORTISE_ENGINE_ID "mortise.draft.engine/1"
+/* Rows of a score: logits as the model gives them, before samplers. */
+typedef struct mortise_score_rows {
+  uint32_t size;
+  uint32_t count;
+  uint64_t position;   /* of the first; the logits at position p are those of token p + 1 */
+  const float* logits; /* [count][vocab], until the next call on the score */
+} mortise_score_rows;
+
+#define MORTISE_ENGINE_ID "mortise.draft.engine/2"
 typedef struct mortise_engine {
   uint32_t size;
   uint32_t reserved;
@@ -127,6 +135,27 @@ typedef struct mortise_engine {
   void (*stats)(void* ctx, mortise_engine_stats* out);
   /* Every request parameter that is declared, the engine's own first. */
   const mortise_param* const* (*parameters)(void* ctx, uint32_t* count);
+  /* Scores: the logits of every position of `tokens`, for tools that compare distributions. They come in
+   * chunks, in order; the engine computes on only while there is room for a chunk, so nothing is held whole
+   * and a slow reader holds up nobody else. begin copies the tokens and waits while the queue is full; errors
+   * as of submit, and LIMIT where too many scores are open. */
+  mortise_status (*score_begin)(void* ctx, const uint32_t* tokens, uint64_t count, void** score,
+                                mortise_error* error);
+  /* Waits up to timeout_ms (-1: for ever). One thread at a time per score. `count` 0: none in time, or, at
+   * once, all were given. Errors: of the step that failed; CANCELLED while the program ends. */
+  mortise_status (*score_next)(void* ctx, void* score, int32_t timeout_ms, mortise_score_rows* rows,
+                               mortise_error* error);
+  /* Ends a score at any time. No other call on it may be under way, or come after. */
+  void (*score_end)(void* ctx, void* score);
+  /* Activation statistics, for tools that calibrate. 1: sums start from zero with the next step; 0: they
+   * stop, and stay to be read. */
+  void (*collect)(void* ctx, int32_t on);
+  /* For each column of x that a linear weight was given (of a tensor of rank 3: expert `slice`; else 0), the
+   * sums of x^2 and |x| over all `rows` rows that passed, in their order. squares, magnitudes: [columns], or
+   * NULL. Errors: NOT_FOUND where no linear weight of the model has that name, BAD_ARGUMENT where it has
+   * other columns. */
+  mortise_status (*activations)(void* ctx, mortise_str tensor, uint64_t slice, uint64_t columns,
+                                double* squares, double* magnitudes, uint64_t* rows, mortise_error* error);
 } mortise_engine;
 
 #define MORTISE_TEXT_ID "mortise.draft.text/1"

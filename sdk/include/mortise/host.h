@@ -37,14 +37,15 @@ struct mortise_host {
   void (*free_)(void* ctx, const mortise_place* place, void* memory);
   /* [any] Monotonic time in nanoseconds. */
   uint64_t (*now_ns)(void* ctx);
-  /* [load, engine] Runs task 0..tasks-1 on the pool and returns when all are done. Tasks may not call it. */
+  /* [load, engine, any thread of a front end] Runs task 0..tasks-1 on the pool and returns when all are
+   * done; callers take turns. Tasks may not call it. */
   void (*parallel)(void* ctx, uint32_t tasks, mortise_task* run, void* arg);
   /* [load, any thread of a front end] A thread of the host's, joined with join; front ends only. */
   mortise_status (*spawn)(void* ctx, mortise_str name, void (*run)(void* arg), void* arg, void** thread,
                           mortise_error* error);
   void (*join)(void* ctx, void* thread);
-  /* [load] Maps a file read-only for as long as the pipeline lives; `file` names it in planes. The same path
-   * gives the same mapping. The bytes may be read, never written. */
+  /* [load, any thread of a front end] Maps a file read-only for as long as the pipeline lives; `file` names
+   * it in planes. The same path gives the same mapping. The bytes may be read, never written. */
   mortise_status (*map_file)(void* ctx, mortise_str path, uint32_t* file, mortise_bytes* view,
                              mortise_error* error);
   /* [load] Loads a private library that stands beside the plugin (manifest key `libs`); the handle is
