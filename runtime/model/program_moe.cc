@@ -66,6 +66,8 @@ Result<void> Program::Run::moe_linear(const Step& step) {
   for (uint32_t expert = 0; expert < count; ++expert) {
     const uint64_t first = grouped.first(expert), m = grouped.first(expert + 1) - first;
     if (m == 0) continue;
+    if (program.activation_sums_.is_on())
+      program.activation_sums_.add(node.experts[expert], grouped.inputs() + first * k, k, m, pool);
     const Weight& w = program.weights_.list()[node.experts[expert]];
     mortise_plan plan{sizeof(mortise_plan), 0, 0};
     w.calls->plan(w.provider->self, w.choice.claim, &w.desc, m, program.workers_, &plan);
