@@ -87,21 +87,31 @@ class Scorer {
 
 }  // namespace
 
-Result<Score> measure(const mortise_services& services, std::string_view text, const Options& options,
-                      const client::Control& control) {
+Result<void> check_window(const mortise_services& services, const Options& options) {
+  mortise_engine_info info{};
+  info.size = sizeof(info);
+  services.engine->info(services.engine->ctx, &info);
+  if (options.window <= info.context) return {};
+  return fail(Code::bad_argument, "plugin.perplexity.window",
+              std::to_string(options.window) + " is over the context of " + std::to_string(info.context) +
+                  " of " + std::string(view(info.model)) + "; lower it, or raise model.context");
+}
+
+Result<std::vector<uint32_t>> tokens_of(const mortise_services& services, std::string_view text,
+                                        const Options& options) {
   MORTISE_TRY(ids, client::Text(services.text).encode(text, false, false));
   if (options.tokens > 0 && static_cast<uint64_t>(options.tokens) < ids.size())
     ids.resize(static_cast<size_t>(options.tokens));
   if (ids.size() < 2)
     return fail(Code::bad_argument, "plugin.perplexity.text",
                 "has fewer than two tokens; name a longer text");
-  mortise_engine_info info{};
-  info.size = sizeof(info);
-  services.engine->info(services.engine->ctx, &info);
-  if (options.window > info.context)
-    return fail(Code::bad_argument, "plugin.perplexity.window",
-                std::to_string(options.window) + " is over the pipeline's context of " +
-                    std::to_string(info.context) + "; lower it, or raise model.context");
+  MORTISE_CHECK(check_window(services, options));
+  return std::move(ids);
+}
+
+Result<Score> measure(const mortise_services& services, std::string_view text, const Options& options,
+                      const client::Control& control) {
+  MORTISE_TRY(ids, tokens_of(services, text, options));
   MORTISE_TRY(channel, client::Channel::open(services.engine));
   return Scorer(*channel, control).run(ids, static_cast<size_t>(options.window));
 }
