@@ -11,7 +11,8 @@ namespace mortise::client {
 
 class Progress {
  public:
-  /// Work of `total` units called `label`. Drawn on `out`, only where that is a terminal, once it has taken a second.
+  /// Work of `total` units called `label`. Drawn on `out`, only where that is a terminal and once the work
+  /// has taken a second.
   Progress(std::string label, uint64_t total, std::FILE* out);
   /// Erases the bar.
   ~Progress();
