@@ -58,7 +58,7 @@ void decode_tensor_rows(void*, const mortise_tensor* tensor, const void* const* 
 
 }  // namespace
 
-mortise::Result<void> validate(const mortise_tensor& tensor) {
+mortise::Result<void> check_shape(const mortise_tensor& tensor) {
   MORTISE_CHECK(check_matrix(tensor, {"bits", "group_size"}));
   const uint64_t out = tensor.shape[0], in = tensor.shape[1];
   MORTISE_CHECK(checked_param(tensor, "bits", kBits, kBits));
@@ -68,7 +68,13 @@ mortise::Result<void> validate(const mortise_tensor& tensor) {
                       "groups of " + std::to_string(group) + " do not divide rows of " + std::to_string(in));
   if (out % kWordCodes != 0)
     return bad_tensor(tensor, std::to_string(out) + " rows are no whole number of words of 8");
-  const uint64_t groups = in / static_cast<uint64_t>(group), columns = out / kWordCodes;
+  return {};
+}
+
+mortise::Result<void> validate(const mortise_tensor& tensor) {
+  MORTISE_CHECK(check_shape(tensor));
+  const uint64_t out = tensor.shape[0], in = tensor.shape[1], columns = out / kWordCodes;
+  const uint64_t groups = in / static_cast<uint64_t>(param(tensor, "group_size"));
   return check_planes(tensor, {{"codes", {"i32"}, in, columns},
                                {"zeros", {"i32"}, groups, columns},
                                {"scales", {"f16", "bf16"}, groups, out}});

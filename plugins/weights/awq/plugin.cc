@@ -5,11 +5,18 @@
 #include "gemm.h"
 #include "planar/planar.h"
 #include "scheme.h"
+#include "write.h"
 
 namespace awq {
 namespace {
 
-constexpr mortise_weights kWeightsTable = mortise::hf::make_table<Scheme>();
+constexpr mortise_weights make_weights() {
+  mortise_weights table = mortise::hf::make_table<Scheme>();
+  mortise::hf::add_write_calls<Writer>(&table);
+  return table;
+}
+
+constexpr mortise_weights kWeightsTable = make_weights();
 constexpr mortise_part kWeights = mortise::make_part<mortise::hf::Opener>(
     "weights", "awq", MORTISE_WEIGHTS_ID, "hub folders in AutoAWQ's gemm layout, 4 bits", &kWeightsTable);
 constexpr mortise_part kGemm = mortise::planar::format_part(

@@ -11,10 +11,7 @@ namespace {
 
 constexpr mortise_weights make_weights() {
   mortise_weights table = hf::make_table<Scheme>();
-  table.write_begin = WriteCalls::begin;
-  table.write_rows = WriteCalls::rows;
-  table.write_end = WriteCalls::end;
-  table.write_abort = WriteCalls::give_up;
+  hf::add_write_calls<Writer>(&table);
   return table;
 }
 

@@ -16,10 +16,15 @@
 #include "plugins/common/hf/file_maker.h"
 #include "sdk/fake_host.h"
 
-using mortise::safetensors::WriteCalls;
 namespace fs = std::filesystem;
 
 namespace {
+
+const mortise_weights kCalls = [] {
+  mortise_weights table{};
+  mortise::hf::add_write_calls<mortise::safetensors::Writer>(&table);
+  return table;
+}();
 
 /// A plan of tensors [rows][k] and one blob.
 struct Plan {
@@ -52,7 +57,7 @@ struct Plan {
 std::string begin_error(Plan& plan, const std::string& path) {
   void* writer = nullptr;
   mortise_error error = mortise::c_error();
-  const mortise_status status = WriteCalls::begin(nullptr, mortise::str(path), plan.c(), &writer, &error);
+  const mortise_status status = kCalls.write_begin(nullptr, mortise::str(path), plan.c(), &writer, &error);
   REQUIRE(status != MORTISE_OK);
   return mortise::from_c(status, error).text();
 }
@@ -71,7 +76,7 @@ TEST_CASE("what is written reads the same again") {
   plan.add("b", "safetensors.f16/1", 1, 5);
   plan.add("c", "safetensors.bf16/1", 130, 1000);
   void* writer = nullptr;
-  REQUIRE(WriteCalls::begin(nullptr, mortise::str(path), plan.c(), &writer, nullptr) == MORTISE_OK);
+  REQUIRE(kCalls.write_begin(nullptr, mortise::str(path), plan.c(), &writer, nullptr) == MORTISE_OK);
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
   std::vector<std::vector<float>> x;
@@ -82,13 +87,13 @@ TEST_CASE("what is written reads the same again") {
     // The last rows first.
     for (uint64_t row0 = (tensor.shape[0] - 1) / 64 * 64;; row0 -= 64) {
       const uint64_t rows = std::min<uint64_t>(64, tensor.shape[0] - row0);
-      REQUIRE(WriteCalls::rows(nullptr, writer, i, row0, rows, values.data() + row0 * tensor.shape[1],
-                               nullptr, nullptr) == MORTISE_OK);
+      REQUIRE(kCalls.write_rows(nullptr, writer, i, row0, rows, values.data() + row0 * tensor.shape[1],
+                                nullptr, nullptr) == MORTISE_OK);
       if (row0 == 0) break;
     }
   }
   CHECK_FALSE(fs::exists(path));
-  REQUIRE(WriteCalls::end(nullptr, writer, nullptr) == MORTISE_OK);
+  REQUIRE(kCalls.write_end(nullptr, writer, nullptr) == MORTISE_OK);
   CHECK(entries(parent.path()) == 1);
 
   mortise_test::FakeHost host;
@@ -117,11 +122,11 @@ TEST_CASE("a writer that is given up leaves nothing behind") {
   Plan plan;
   plan.add("a", "safetensors.f32/1", 64, 4);
   void* writer = nullptr;
-  REQUIRE(WriteCalls::begin(nullptr, mortise::str(parent.path("out")), plan.c(), &writer, nullptr) ==
+  REQUIRE(kCalls.write_begin(nullptr, mortise::str(parent.path("out")), plan.c(), &writer, nullptr) ==
           MORTISE_OK);
   CHECK(entries(parent.path()) == 1);
   CHECK_FALSE(fs::exists(parent.path("out")));
-  WriteCalls::give_up(nullptr, writer);
+  kCalls.write_abort(nullptr, writer);
   CHECK(entries(parent.path()) == 0);
 }
 
@@ -152,14 +157,14 @@ TEST_CASE("a value beyond float16 is an error, an infinity is not") {
   Plan plan;
   plan.add("a", "safetensors.f16/1", 1, 2);
   void* writer = nullptr;
-  REQUIRE(WriteCalls::begin(nullptr, mortise::str(parent.path("out")), plan.c(), &writer, nullptr) ==
+  REQUIRE(kCalls.write_begin(nullptr, mortise::str(parent.path("out")), plan.c(), &writer, nullptr) ==
           MORTISE_OK);
   const float fits[2] = {65504, -INFINITY}, beyond[2] = {1, 65520};
   mortise_error error = mortise::c_error();
-  CHECK(WriteCalls::rows(nullptr, writer, 0, 0, 1, fits, nullptr, &error) == MORTISE_OK);
-  CHECK(WriteCalls::rows(nullptr, writer, 0, 0, 1, beyond, nullptr, &error) == MORTISE_BAD_DATA);
+  CHECK(kCalls.write_rows(nullptr, writer, 0, 0, 1, fits, nullptr, &error) == MORTISE_OK);
+  CHECK(kCalls.write_rows(nullptr, writer, 0, 0, 1, beyond, nullptr, &error) == MORTISE_BAD_DATA);
   CHECK(std::string(error.message).find("write bf16") != std::string::npos);
-  WriteCalls::give_up(nullptr, writer);
+  kCalls.write_abort(nullptr, writer);
 }
 
 TEST_CASE("large models are cut into shards that an index names") {
