@@ -14,13 +14,17 @@ uint32_t GraphBuilder::matrix(const mortise_matrix_source& source) {
     fail_with(Code::bad_data, name, "the model has no such tensor; the file is incomplete");
     return 0;
   }
-  if (tensor->rank != 2 && tensor->rank != 3) {
-    fail_with(Code::bad_data, name, "has " + std::to_string(tensor->rank) + " dimensions instead of 2 or 3");
+  const bool is_transposed = (source.flags & MORTISE_MATRIX_TRANSPOSED) != 0;
+  const uint32_t least = is_transposed ? 2 : 1;
+  if (tensor->rank < least || tensor->rank > 3) {
+    fail_with(
+        Code::bad_data, name,
+        "has " + std::to_string(tensor->rank) + " dimensions instead of " + std::to_string(least) + " to 3");
     return 0;
   }
-  const bool is_transposed = (source.flags & MORTISE_MATRIX_TRANSPOSED) != 0;
   const uint64_t slices = tensor->rank == 3 ? tensor->shape[0] : 1;
-  uint64_t n = tensor->shape[tensor->rank - 2], k = tensor->shape[tensor->rank - 1];
+  // A vector is a matrix of one row.
+  uint64_t n = tensor->rank == 1 ? 1 : tensor->shape[tensor->rank - 2], k = tensor->shape[tensor->rank - 1];
   if (is_transposed) std::swap(n, k);
   const uint64_t have = slices * n, row0 = source.row0;
   uint64_t rows = source.rows;

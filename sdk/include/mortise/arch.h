@@ -43,7 +43,8 @@ enum {
   MORTISE_MATRIX_TRANSPOSED = 1
 };
 
-/* Where a linear weight comes from. A tensor of rank 3 [e][n][k] is e * n rows, slice after slice. */
+/* Where a linear weight comes from. A tensor of rank 1 [k] is one row, one of rank 3 [e][n][k] is e * n rows,
+ * slice after slice. */
 typedef struct mortise_matrix_source {
   uint32_t size;
   uint32_t flags;

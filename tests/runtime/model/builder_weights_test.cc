@@ -151,7 +151,7 @@ TEST_CASE("builder: wrong uses of matrices are one error that names what is wron
   std::string want;
   SECTION("four dimensions") {
     rig.matrix("deep");
-    want = "deep: has 4 dimensions instead of 2 or 3";
+    want = "deep: has 4 dimensions instead of 1 to 3";
   }
   SECTION("blocks cannot be transposed") {
     rig.matrix("packed", kTransposed);
