@@ -28,7 +28,8 @@ def skip(data, at, kind):
 
 
 def edited(data, changes):
-    """The file with `changes`: key -> new value (its type kept), or None to drop it. Data moves with the alignment."""
+    """The file with `changes`: key -> new value (its type kept; bytes: type and value as they are to stand), or None to
+    drop it. Data moves with the alignment."""
     version, tensors, keys = struct.unpack_from("<IQQ", data, 4)
     at, pairs = 24, []
     for _ in range(keys):
@@ -42,6 +43,9 @@ def edited(data, changes):
             pairs.append(data[begin:at])
         elif changes[name] is not None:
             new = changes[name]
+            if isinstance(new, bytes):
+                pairs.append(data[begin:value - 4] + new)
+                continue
             raw = (struct.pack("<Q", len(new)) + new.encode()) if kind == 8 else struct.pack("<" + SIZES[kind], new)
             pairs.append(data[begin:value] + raw)
     infos, start = tensors_of(data, tensors, at)

@@ -75,6 +75,11 @@ Build::Weight Build::weight(Role role, uint64_t rows, uint64_t k, bool needs_bia
   const std::string tensor = name(role);
   const bool is_transposed =
       h_.dialect == fam::Dialect::hf && h_.family->has(fam::kTransposed) && fam::is_transposed(role);
+  const uint64_t have = rows_of(tensor, is_transposed);
+  if (have != 0 && have != rows)
+    b_.fail(b_.ctx, MORTISE_BAD_DATA, str(tensor),
+            str("has " + std::to_string(have) + " rows instead of " + std::to_string(rows) +
+                "; metadata and tensors disagree"));
   Weight out;
   out.matrix = matrix(tensor, k, is_transposed ? MORTISE_MATRIX_TRANSPOSED : 0);
   out.bias = vector(fam::bias_name(tensor), rows, needs_bias);

@@ -12,7 +12,12 @@ struct Arch {
 };
 
 int32_t accepts(void*, const mortise_model* model, mortise_error* error) {
-  const mortise_status status = mortise::guard(error, [&] { return mortise::families::check_known(*model); });
+  // The host shows an arch plugin's reason without its place.
+  const mortise_status status = mortise::guard(error, [&]() -> mortise::Result<void> {
+    const mortise::Result<void> known = mortise::families::check_known(*model);
+    if (!known) return mortise::fail(known.error().code, "", known.error().text());
+    return {};
+  });
   return status == MORTISE_OK ? 100 : 0;
 }
 
