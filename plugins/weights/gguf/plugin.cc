@@ -23,8 +23,10 @@ constexpr mortise_part kWeights = mortise::make_part<Weights>("weights", "gguf",
                                                decode_tensor_rows};        \
   constexpr mortise_part k_##decoder = mortise::make_part<Format<number>>( \
       "format", "gguf." #decoder, MORTISE_FORMAT_ID, "ggml's type " name, &kTable_##decoder);
+#define BOTH(number, name, weights, bytes, decoder) READ(number, name, weights, bytes, decoder)
 #include "types.inc"
 #undef READ
+#undef BOTH
 #undef KNOWN
 #undef GONE
 

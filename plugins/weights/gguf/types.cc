@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "decode.h"
+#include "encode.h"
 
 namespace gguf {
 namespace {
@@ -14,14 +15,18 @@ namespace {
 #define FAST(name) base::name
 #endif
 #define READ(number, name, weights, bytes, decoder) \
-  {number, name, "gguf." #decoder "/1", weights, bytes, base::decoder, FAST(decoder), nullptr},
+  {number, name, "gguf." #decoder "/1", weights, bytes, base::decoder, FAST(decoder), nullptr, nullptr},
+#define BOTH(number, name, weights, bytes, decoder)                     \
+  {number,        name,          "gguf." #decoder "/1", weights, bytes, \
+   base::decoder, FAST(decoder), encode::decoder,       nullptr},
 #define KNOWN(number, name, weights, bytes) \
-  {number, name, nullptr, weights, bytes, nullptr, nullptr, nullptr},
-#define GONE(number, name, instead) {number, name, nullptr, 0, 0, nullptr, nullptr, instead},
+  {number, name, nullptr, weights, bytes, nullptr, nullptr, nullptr, nullptr},
+#define GONE(number, name, instead) {number, name, nullptr, 0, 0, nullptr, nullptr, nullptr, instead},
 constexpr Type kTypes[] = {
 #include "types.inc"
 };
 #undef READ
+#undef BOTH
 #undef KNOWN
 #undef GONE
 #undef FAST

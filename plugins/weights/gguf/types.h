@@ -1,5 +1,6 @@
-// The table of tensor types: geometry of a block and its decoders.
-// Thread rule: constants. Flow: the parser looks a tensor's type up here, the format part decodes through it.
+// The table of tensor types: geometry of a block, its decoders and its encoder.
+// Thread rule: constants. Flow: the parser looks a tensor's type up here, the format part decodes and
+// the writer encodes through it.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,10 @@ namespace gguf {
 /// Decodes `blocks` blocks at `src` (any alignment) to block_weights floats each at `out`; the two do not
 /// overlap.
 using Decoder = void (*)(const uint8_t* src, uint64_t blocks, float* out);
+
+/// Encodes `blocks` blocks of finite floats at `x`. `importance`: how much an error in each of these weights
+/// counts, finite and not negative, or null for all alike.
+using Encoder = void (*)(const float* x, const float* importance, uint64_t blocks, uint8_t* out);
 
 /// A tensor type of ggml. `decode_base` is null where the type is known but not read here. Both decoders give
 /// the same bits; `decode_avx2` needs a processor with AVX2 and equals `decode_base` on other architectures.
@@ -20,6 +25,7 @@ struct Type {
   uint32_t block_bytes;
   Decoder decode_base;
   Decoder decode_avx2;
+  Encoder encode;       // null where it is not written
   const char* instead;  // of a withdrawn type: the one to quantise the model as
 
   bool readable() const { return decode_base != nullptr; }
