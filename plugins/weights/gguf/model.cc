@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "write.h"
+
 namespace gguf {
 
 Model::Model(std::vector<Part> parts) : parts_(std::move(parts)) {
@@ -133,6 +135,28 @@ const mortise_tensor* tensor(void*, void* model, uint64_t index) noexcept {
   return model_of(model).tensor(index);
 }
 
+mortise_status write_begin(void*, mortise_str path, const mortise_write_plan* plan, void** writer,
+                           mortise_error* error) noexcept {
+  return mortise::guard(error, [&]() -> Result<void> {
+    MORTISE_TRY(begun, FileWriter::begin(std::string(mortise::view(path)), *plan));
+    *writer = begun.release();
+    return {};
+  });
+}
+
+mortise_status write_rows(void*, void* writer, uint64_t index, uint64_t row0, uint64_t rows, const float* x,
+                          const float* importance, mortise_error* error) noexcept {
+  return mortise::guard(
+      error, [&] { return static_cast<FileWriter*>(writer)->rows(index, row0, rows, x, importance); });
+}
+
+mortise_status write_end(void*, void* writer, mortise_error* error) noexcept {
+  const std::unique_ptr<FileWriter> own(static_cast<FileWriter*>(writer));
+  return mortise::guard(error, [&] { return own->end(); });
+}
+
+void write_abort(void*, void* writer) noexcept { delete static_cast<FileWriter*>(writer); }
+
 }  // namespace
 
 const mortise_weights kWeightsTable = {sizeof(mortise_weights),
@@ -147,9 +171,9 @@ const mortise_weights kWeightsTable = {sizeof(mortise_weights),
                                        blob,
                                        tensor_count,
                                        tensor,
-                                       nullptr,
-                                       nullptr,
-                                       nullptr,
-                                       nullptr};
+                                       write_begin,
+                                       write_rows,
+                                       write_end,
+                                       write_abort};
 
 }  // namespace gguf

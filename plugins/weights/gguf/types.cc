@@ -48,6 +48,19 @@ const Type* find_type(std::string_view name) {
   return nullptr;
 }
 
+const Type* find_format(std::string_view format) {
+  for (const Type& type : kTypes)
+    if (type.readable() && type.format == format) return &type;
+  return nullptr;
+}
+
+std::string written_formats() {
+  std::string out;
+  for (const Type& type : kTypes)
+    if (type.encode != nullptr) out += (out.empty() ? "" : ", ") + std::string(type.format);
+  return out;
+}
+
 const Type& highest_type() { return kTypes[std::size(kTypes) - 1]; }
 
 }  // namespace gguf

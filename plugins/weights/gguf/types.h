@@ -3,6 +3,7 @@
 // the writer encodes through it.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace gguf {
@@ -35,6 +36,10 @@ struct Type {
 const Type* find_type(uint32_t number);
 /// By name ("Q4_1"); null where there is none.
 const Type* find_type(std::string_view name);
+/// By its format's id ("gguf.q4_1/1"); null where there is none.
+const Type* find_format(std::string_view format);
+/// "gguf.f32/1, gguf.f16/1, ...": the formats that have an encoder.
+std::string written_formats();
 /// The type with the highest number.
 const Type& highest_type();
 
