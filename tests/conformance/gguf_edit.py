@@ -1,5 +1,5 @@
-"""Changes a GGUF v3 file: values of scalar keys, or their removal, and a copied tensor. A plain reader and writer of
-its own, so that tests do not depend on the code they test. Flow: imported by tests that need a file that nobody
+"""Changes a GGUF v3 file: values of scalar keys, or their removal, a copied tensor, a file in parts. A plain reader and
+writer of its own, so that tests do not depend on the code they test. Flow: imported by tests that need a file that nobody
 ships."""
 import struct
 
@@ -85,3 +85,27 @@ def with_copy(data, name, copy):
     infos = {**infos, copy: struct.pack("<Q", len(copy)) + copy.encode() + body}
     head = head[:8] + struct.pack("<Q", len(infos)) + head[16:] + b"".join(infos.values())
     return head + b"\0" * (-len(head) % ALIGN) + data[start:] + b"\0" * padding + data[start + offset:][:size]
+
+
+def parts(data, count):
+    """The file as a split of `count` parts: the tensors in turn, all metadata in the first part."""
+    head, infos, start = header(data)
+    begin = {name: struct.unpack("<Q", info[-8:])[0] for name, info in infos.items()}
+    ends = sorted([*begin.values(), len(data) - start])
+    keys = struct.unpack_from("<Q", data, 16)[0]
+    out = []
+    for number in range(count):
+        mine = list(infos)[number::count]
+        body, described = b"", b""
+        for name in mine:
+            described += infos[name][:-8] + struct.pack("<Q", len(body))
+            end = next(e for e in ends if e > begin[name])
+            body += data[start + begin[name]:start + end]
+            body += b"\0" * (-len(body) % ALIGN)
+        split = b"".join(struct.pack("<Q", len(key)) + key.encode() + struct.pack("<I" + form, kind, value)
+                         for key, kind, form, value in (("split.no", 2, "H", number), ("split.count", 2, "H", count),
+                                                        ("split.tensors.count", 5, "i", len(infos))))
+        meta = head[24:] if number == 0 else b""
+        top = data[:8] + struct.pack("<QQ", len(mine), 3 + (keys if number == 0 else 0)) + meta + split + described
+        out.append(top + b"\0" * (-len(top) % ALIGN) + body)
+    return out

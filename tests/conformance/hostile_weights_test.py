@@ -21,12 +21,17 @@ good = tiny.read_bytes()
 def refused(what, data, command="run"):
     path = folder / "bad.gguf"
     path.write_bytes(data)
+    return refused_file(what, path, path, command)
+
+
+def refused_file(what, path, named, command="run"):
+    """`named`: the file that the message names."""
     begin = time.monotonic()
     out = mortise(command, "jsonl", "-m", path, stdin="")
     took = time.monotonic() - begin
     checks.that(out.returncode == 1, what, "exit", out.returncode, out.stderr)
     checks.that(out.stderr.count("\n") == 1 and out.stderr.startswith("mortise: error: "), what, repr(out.stderr))
-    checks.that(str(path) in out.stderr and out.stdout == "", what, out.stderr, out.stdout[:200])
+    checks.that(str(named) in out.stderr and out.stdout == "", what, out.stderr, out.stdout[:200])
     checks.that(took < SECONDS_MAX, what, "took", took)
     return out.stderr
 
@@ -78,4 +83,49 @@ for what, change, key in (
     out = mortise("run", "jsonl", "-m", path, stdin="")
     checks.that(out.returncode == 1 and key in out.stderr and out.stderr.count("\n") == 1, what, out.returncode,
                 out.stderr)
+
+# Types: withdrawn, of computations only, never given.
+from gguf_edit import header as header_of, parts  # noqa: E402
+
+_, infos, _ = header_of(good)
+first = infos["output_norm.weight"]
+at = good.index(first) + len(first) - 12
+for number, message in ((4, "Q4_2"), (31, "Q4_0_4_4"), (9, "Q8_1"), (24, "I8"), (43, "43"), (2**32 - 1, "4294967295")):
+    line = refused(f"type {number}", good[:at] + struct.pack("<I", number) + good[at + 4:])
+    checks.that('"output_norm.weight"' in line and message in line and f"@{at}:" in line, "type", number, line)
+
+# A model in parts: any of them opens all; what does not belong together is refused, naming the file.
+names = [folder / f"m-{i:05}-of-00003.gguf" for i in range(1, 4)]
+
+
+def write_parts(changes=()):
+    for path, data in zip(names, parts(good, 3)):
+        path.write_bytes(data)
+    for number, data in dict(changes).items():
+        names[number].unlink()
+        if data is not None:
+            names[number].write_bytes(data)
+
+
+write_parts()
+line = '{"tokens":[5,6,7],"max_tokens":8,"ignore_eos":true,"temperature":0}\n'
+want = json.loads(mortise("run", "jsonl", "-m", tiny, stdin=line).stdout)["tokens"]
+for path in names:
+    out = mortise("run", "jsonl", "-m", path, stdin=line)
+    checks.that(out.returncode == 0 and json.loads(out.stdout)["tokens"] == want, "a part", path, out.stderr)
+pieces = parts(good, 3)
+heads = [data[:header_of(data)[2]] for data in pieces]
+write_parts(enumerate(heads))
+for path in names:
+    out = mortise("explain", "jsonl", "-m", path, "--json")
+    same = out.returncode == 0 and json.loads(out.stdout)["memory"] == full["memory"]
+    checks.that(same, "headers of parts", out.stderr)
+refused_file("headers of parts", names[1], names[0])
+for what, changes, named in (
+        ("a missing part", {2: None}, 2), ("a part twice", {1: pieces[2]}, 1), ("a part of another split",
+         {2: parts(good, 4)[2]}, 2), ("a part that is whole", {1: good}, 1),
+        ("a part cut off", {2: pieces[2][:-64]}, 2), ("an empty part", {1: b""}, 1), ("a part with damage", {1: pieces[1][:40] + b"\xff" * 8 + pieces[1][48:]}, 1)):
+    write_parts(changes)
+    line = refused_file(what, names[0], names[named])
+    checks.that(what != "a missing part" or "part 3 of 3" in line, what, line)
 checks.done()

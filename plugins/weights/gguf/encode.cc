@@ -58,7 +58,7 @@ void affine(const float* x, const float* importance, int top, uint8_t* out) {
   if (importance != nullptr) {
     float weights[kBlock];
     weights_of<kBlock>(importance, weights);
-    fit = fit_affine<kBlock>(x, weights, top, FLT_MAX);
+    fit = fit_affine<kBlock>(x, weights, top, kHalfMax);
   } else {
     const auto [low, high] = std::minmax_element(x, x + kBlock);
     fit = {(*high - *low) / static_cast<float>(top), *low};
@@ -77,7 +77,7 @@ void affine(const float* x, const float* importance, int top, uint8_t* out) {
 }  // namespace
 
 void f32(const float* x, const float*, uint64_t blocks, uint8_t* __restrict out) {
-  std::memcpy(out, x, blocks * sizeof(float));
+  for (uint64_t i = 0; i < blocks; ++i) std::memcpy(out + 4 * i, x + i, sizeof(float));
 }
 
 void f16(const float* x, const float*, uint64_t blocks, uint8_t* __restrict out) {

@@ -88,7 +88,10 @@ bool refit(const float* u, const float* weights, float w, float wu, float steps,
   return scale > 0;
 }
 
-/// The best of some fits. `offset_limit` is 0 for types whose offset cannot be above 0, else FLT_MAX.
+constexpr float kHalfMax = 65504;  // the largest half
+
+/// The best of some fits. `offset_limit` is 0 for types whose offset cannot be above 0, else kHalfMax; no fit
+/// has an offset below -kHalfMax.
 template <int n>
 Affine fit_affine(const float* x, const float* weights, int top, float offset_limit) {
   float low = std::min(x[0], offset_limit), high = x[0];
@@ -111,6 +114,7 @@ Affine fit_affine(const float* x, const float* weights, int top, float offset_li
     Affine fit;
     float gain = 0;
     if (!refit<n>(u, weights, w, wu, steps, top, (offset_limit - low) * to_unit, &fit, &gain)) continue;
+    if (low + fit.offset * range < -kHalfMax) continue;
     if (gain > best_gain) {
       best = fit;
       best_gain = gain;
