@@ -1,6 +1,6 @@
 """Changes a GGUF v3 file: values of scalar keys, or their removal, a copied tensor, a file in parts. A plain reader and
-writer of its own, so that tests do not depend on the code they test. Flow: imported by tests that need a file that nobody
-ships."""
+writer of its own, so that tests do not depend on the code they test. Flow: imported by tests that need a file that
+nobody ships."""
 import struct
 
 ALIGN = 32

@@ -120,11 +120,12 @@ for path in names:
     out = mortise("explain", "jsonl", "-m", path, "--json")
     same = out.returncode == 0 and json.loads(out.stdout)["memory"] == full["memory"]
     checks.that(same, "headers of parts", out.stderr)
-refused_file("headers of parts", names[1], names[0])
+refused_file("headers of parts", names[1], names[1])
 for what, changes, named in (
         ("a missing part", {2: None}, 2), ("a part twice", {1: pieces[2]}, 1), ("a part of another split",
          {2: parts(good, 4)[2]}, 2), ("a part that is whole", {1: good}, 1),
-        ("a part cut off", {2: pieces[2][:-64]}, 2), ("an empty part", {1: b""}, 1), ("a part with damage", {1: pieces[1][:40] + b"\xff" * 8 + pieces[1][48:]}, 1)):
+        ("a part cut off", {2: pieces[2][:-64]}, 2), ("an empty part", {1: b""}, 1),
+        ("a part with damage", {1: pieces[1][:24] + b"\xff" * 8 + pieces[1][32:]}, 1)):
     write_parts(changes)
     line = refused_file(what, names[0], names[named])
     checks.that(what != "a missing part" or "part 3 of 3" in line, what, line)
