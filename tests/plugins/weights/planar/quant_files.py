@@ -59,33 +59,50 @@ def pack(codes, bits, axis, order=None):
     return np.ascontiguousarray(np.moveaxis(words.astype(np.uint32).view(np.int32), -1, axis))
 
 
-def awq(rng, out, size, group, scale_kind="float16"):
-    """(raw tensors by suffix, weights)"""
-    groups = 1 if group == -1 else size // group
-    q, z = rng.integers(0, 16, (size, out)), rng.integers(0, 16, (groups, out))
-    s = random_scales(rng, (groups, out), scale_kind)
-    of = np.arange(size) // (size // groups)
+def awq_of(q, z, s, of):
+    """(raw tensors by suffix, weights) of codes [in, out], zero points and scales [groups, out]; of[k]: k's group."""
     order = (0, 2, 4, 6, 1, 3, 5, 7)
     return ({"qweight": pack(q, 4, 1, order), "qzeros": pack(z, 4, 1, order), "scales": s},
             ((q - z[of]).astype(np.float32) * wide(s)[of]).T)
 
 
-def gptq(rng, out, size, group, bits=4, order="none", version=1, scale_kind="float16", low_zero=1):
-    """order: none (no g_idx), plain, or shuffled. Version 1 stores zero - 1, counting whole words down."""
-    group = size if group == -1 else group
-    groups = -(-size // group)
-    q, z = rng.integers(0, 2**bits, (size, out)), rng.integers(low_zero, 2**bits, (groups, out))
-    s = random_scales(rng, (groups, out), scale_kind)
-    of = np.arange(size, dtype=np.int32) // group
-    if order == "shuffled":
-        rng.shuffle(of)
+def awq(rng, out, size, group, scale_kind="float16"):
+    groups = 1 if group == -1 else size // group
+    q, z = rng.integers(0, 16, (size, out)), rng.integers(0, 16, (groups, out))
+    return awq_of(q, z, random_scales(rng, (groups, out), scale_kind), np.arange(size) // (size // groups))
+
+
+def gptq_of(q, z, s, of, bits, version, with_index):
+    """Version 1 stores zero - 1, counting whole words down."""
     zeros = pack(z, bits, 1)
     if version == 1:
         zeros = (zeros.view(np.uint32) - np.uint32(0x11111111 if bits == 4 else 0x01010101)).view(np.int32)
     raw = {"qweight": pack(q, bits, 0), "qzeros": zeros, "scales": s}
-    if order != "none":
-        raw["g_idx"] = of
+    if with_index:
+        raw["g_idx"] = of.astype(np.int32)
     return raw, ((q - z[of]).astype(np.float32) * wide(s)[of]).T
+
+
+def gptq(rng, out, size, group, bits=4, order="none", version=1, scale_kind="float16", low_zero=1):
+    """order: none (no g_idx), plain, or shuffled."""
+    group = size if group == -1 else group
+    groups = -(-size // group)
+    q, z = rng.integers(0, 2**bits, (size, out)), rng.integers(low_zero, 2**bits, (groups, out))
+    of = np.arange(size, dtype=np.int32) // group
+    if order == "shuffled":
+        rng.shuffle(of)
+    return gptq_of(q, z, random_scales(rng, (groups, out), scale_kind), of, bits, version, order != "none")
+
+
+def rounded(weight, of, bits):
+    """Codes [in, out], zero points and f16 scales [groups, out] of a weight [out, in], rounded to nearest."""
+    groups, most = of.max() + 1, 2**bits - 1
+    low = np.stack([np.minimum(weight[:, of == g].min(axis=1), 0) for g in range(groups)])
+    high = np.stack([np.maximum(weight[:, of == g].max(axis=1), 0) for g in range(groups)])
+    s = (np.maximum(high - low, 1e-5) / most).astype(np.float16)
+    z = np.clip(np.rint(-low / s.astype(np.float32)), 0, most).astype(np.int64)
+    q = np.clip(np.rint(weight.T / s.astype(np.float32)[of]) + z[of], 0, most).astype(np.int64)
+    return q, z, s
 
 
 def reach(out, size, strategy, group):
@@ -132,6 +149,29 @@ def compressed(rng, out, size, layout, strategy, group, zeros="none", order="non
     if order != "none":
         raw["weight_g_idx"] = np.full(size, -1, np.int32) if order == "unset" else of
     return raw, value * spread(wide(s), rows, columns, out, size, of)
+
+
+def compressed_of(weight, layout, columns):
+    """A weight [out, in] in pack4 with zero points per group, int8 per output, or FP8 in blocks of 128 x columns."""
+    out, size = weight.shape
+    if layout == "pack4":
+        of = np.arange(size) // columns
+        q, z, s = rounded(weight, of, 4)
+        raw = {"weight_packed": pack(q.T, 4, 1), "weight_shape": np.array([out, size]), "weight_scale": s.T.copy(),
+               "weight_zero_point": pack(z.T, 4, 0)}
+        return raw, ((q - z[of]).astype(np.float32) * wide(s)[of]).T
+    if layout == "int8":
+        s = bf16(np.abs(weight).max(axis=1, keepdims=True) / 127)
+        q = np.clip(np.rint(weight / wide(s)), -128, 127).astype(np.int8)
+        return {"weight": q, "weight_scale": s}, q.astype(np.float32) * wide(s)
+    values = fp8_values()
+    up = np.argsort(values[:127])
+    s = np.array([[np.abs(weight[r:r + columns, c:c + columns]).max() / 448 for c in range(0, size, columns)]
+                  for r in range(0, out, columns)], np.float32)
+    full = spread(s, columns, columns, out, size)
+    near = np.searchsorted(values[up], np.abs(weight / full)).clip(0, 126)
+    q = (up[near] | (weight < 0) * 128).astype(np.uint8)
+    return {"weight": q, "weight_scale": s}, values[q] * full
 
 
 def fp8_values():
