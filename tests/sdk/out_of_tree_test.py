@@ -104,8 +104,25 @@ def use_kernel(folder, place):
     assert ours != reference and worst < 1e-2, worst
 
 
+def use_arch(folder, place):
+    """A family that no plugin of the host's has: its golden logits, out of a folder that the host alone refuses."""
+    model = SOURCE / 'tests/data/families_of_examples/olmo'
+    options = ['-m', model, '--set', 'use.tokenizer="none"']
+    alone = subprocess.run([str(MORTISE), 'run', 'jsonl', *map(str, options)], input='', capture_output=True, text=True,
+                           timeout=300, env=CLEAN)
+    assert alone.returncode == 1 and 'olmo' in alone.stderr, alone.stderr
+    case = json.loads((model / 'golden.json').read_text())['cases'][2]
+    request = {'id': 1, 'tokens': case['ids'], 'max_tokens': 16, 'temperature': 0, 'ignore_eos': True,
+               'top_logprobs': 20}
+    exact = ['--set', 'kv.dtype="f32"', '--set', 'kernels.pin={ "*" = "reference" }']
+    line, = answer('jsonl', folder, request, options=[*options, *exact])
+    golden = {token: value - case['logsumexp'] for token, value in zip(case['top32_ids'], case['top32_logits'])}
+    worst = max(abs(golden[token] - value) for token, value in line['logprobs'][0]['top'])
+    assert line['tokens'] == case['greedy16'] and worst < 1e-3 * case['std'], (worst, line['tokens'])
+
+
 EXAMPLES = [('sampler-c', 'sampler', 'top_a', use_sampler), ('linear-q8_0', 'linear', 'q8_0-blocks', use_kernel),
-            ('frontend-lines', 'frontend', 'lines', use_frontend)]
+            ('frontend-lines', 'frontend', 'lines', use_frontend), ('arch-olmo', 'arch', 'olmo', use_arch)]
 
 
 def main():

@@ -1,6 +1,6 @@
 """Makes the tiny models of tests/data/families and their golden values with transformers on the CPU.
 
-usage: make_families.py FOLDER [NAME...]   needs torch and transformers 5.24, which no test needs
+usage: make_families.py FOLDER NAME...   needs torch and transformers 5.24, which no test needs
 
 Weights are random, rounded to bf16; the golden values are float32 arithmetic on them, eager attention, no cache, in the
 format "tiny-golden-1" of tests/data/fixtures/README.md. A seed is taken whose greedy path has a margin of 0.004
@@ -59,6 +59,8 @@ MODELS = {
                           "layer_norm_eps": 1e-5, "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default",
                                                                       "partial_rotary_factor": 0.5},
                           "tie_word_embeddings": False},
+    # A family that arch/decoder has not: of examples/arch-olmo, in data/families_of_examples.
+    "olmo": {"model_type": "olmo", "hidden_act": "silu", "rope_theta": 10000.0, "tie_word_embeddings": False},
     "gemma3-types": {"model_type": "gemma3_text", "num_hidden_layers": 3, "head_dim": 16, "num_key_value_heads": 1,
                      "rms_norm_eps": 1e-6, "query_pre_attn_scalar": 20, "sliding_window": 24,
                      "hidden_activation": "gelu_pytorch_tanh", "final_logit_softcapping": 12.0,
@@ -144,7 +146,7 @@ def save(folder, entries, model, golden, is_fused):
 def main():
     torch.set_num_threads(2)
     for name, own in MODELS.items():
-        if len(sys.argv) > 2 and name not in sys.argv[2:]:
+        if name not in sys.argv[2:]:
             continue
         entries = {**COMMON, **own, "torch_dtype": "bfloat16"}
         is_fused = entries.pop("fused", False)
