@@ -8,10 +8,9 @@
 namespace mortise {
 namespace {
 
-bool same_shape(const mortise_attention_layer& a, const mortise_attention_layer& b) {
+bool same_but_sinks(const mortise_attention_layer& a, const mortise_attention_layer& b) {
   return a.heads == b.heads && a.kv_heads == b.kv_heads && a.k_dim == b.k_dim && a.v_dim == b.v_dim &&
-         a.window == b.window && a.features == b.features && a.scale == b.scale && a.softcap == b.softcap &&
-         a.sinks == b.sinks;
+         a.window == b.window && a.features == b.features && a.scale == b.scale && a.softcap == b.softcap;
 }
 
 }  // namespace
@@ -104,7 +103,7 @@ Result<void> Program::bind_op(uint32_t index, void** op) {
 
 Result<uint32_t> Program::bind_shape(const mortise_attention_layer& layer) {
   for (uint32_t i = 0; i < shapes_.size(); ++i)
-    if (same_shape(shapes_[i].layer, layer)) return i;
+    if (same_but_sinks(shapes_[i].layer, layer) && shapes_[i].layer.sinks == layer.sinks) return i;
   Shape shape;
   shape.layer = layer;
   mortise_error error = c_error();
@@ -114,11 +113,22 @@ Result<uint32_t> Program::bind_shape(const mortise_attention_layer& layer) {
   // From here on the destructor unbinds it.
   shapes_.push_back(std::move(shape));
   Shape& bound = shapes_.back();
-  bound.workspace_bytes = attention_.calls->plan_bytes(attention_.provider->self, bound.handle, limits_.rows,
-                                                       limits_.sequences, limits_.context, workers_);
+  bound.workspace = workspace_for(bound);
   MORTISE_TRY(scratch, longest_scratch(bound));
   scratch_bytes_ = std::max(scratch_bytes_, scratch);
   return static_cast<uint32_t>(shapes_.size() - 1);
+}
+
+/// The workspace of an earlier shape that differs in its sinks alone, or else a new one.
+uint32_t Program::workspace_for(const Shape& shape) {
+  const uint64_t bytes = attention_.calls->plan_bytes(attention_.provider->self, shape.handle, limits_.rows,
+                                                      limits_.sequences, limits_.context, workers_);
+  const auto like = std::find_if(shapes_.begin(), shapes_.end(),
+                                 [&](const Shape& s) { return same_but_sinks(s.layer, shape.layer); });
+  if (&*like == &shape) workspaces_.emplace_back();
+  const auto index = &*like == &shape ? static_cast<uint32_t>(workspaces_.size() - 1) : like->workspace;
+  workspaces_[index].bytes = std::max(workspaces_[index].bytes, bytes);
+  return index;
 }
 
 /// The scratch of attention over a sequence that fills the context, with as many rows as a step may have, so
@@ -140,7 +150,7 @@ Result<uint64_t> Program::longest_scratch(const Shape& shape) const {
                                     sequence_rows,
                                     &context,
                                     blocks.data()};
-  const AlignedMemory workspace(allocate_aligned(shape.workspace_bytes, 64));
+  const AlignedMemory workspace(allocate_aligned(workspaces_[shape.workspace].bytes, 64));
   if (workspace == nullptr)
     return fail(Code::no_memory, "engine.max_batch_tokens",
                 "no memory for the workspace of attention; lower engine.max_batch_tokens");

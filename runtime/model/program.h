@@ -84,13 +84,19 @@ class Program {
     uint32_t shape = 0;           // attention: index into shapes_
     bool is_tail = false;         // behind take_rows
   };
-  /// Attention layers of equal shape share a handle, a plan and its workspace.
+  /// Attention layers of equal shape share a handle and a plan.
   struct Shape {
     mortise_attention_layer layer{};
     void* handle = nullptr;
-    uint64_t workspace_bytes = 0;
-    AlignedMemory workspace;
+    uint32_t workspace = 0;  // index into workspaces_
     mortise_plan plan{};
+  };
+  /// What a plan is written to. Shapes that differ in their sinks alone, often one for each layer, take turns
+  /// in one.
+  struct Workspace {
+    uint64_t bytes = 0;
+    AlignedMemory memory;
+    uint32_t planned_for = UINT32_MAX;  // the shape whose plan of this step it holds
   };
   struct Run;  // one call of run
 
@@ -99,6 +105,7 @@ class Program {
   Result<void> bind_steps();
   Result<void> bind_op(uint32_t node, void** op);
   Result<uint32_t> bind_shape(const mortise_attention_layer& layer);
+  uint32_t workspace_for(const Shape& shape);
   Result<uint64_t> longest_scratch(const Shape& shape) const;
   void lay_out();
   uint32_t take_buffer(const Node& node, std::vector<uint32_t>* free);
@@ -107,7 +114,7 @@ class Program {
   void measure_linear(const Node& node, uint64_t rows, mortise_plan* plan);
   void measure_experts(const Node& node, uint64_t rows, mortise_plan* plan);
   Result<void> reserve_prepared(uint64_t bytes);
-  Result<void> plan_attention(const Batch& batch);
+  Result<void> plan_attention(const Batch& batch, uint32_t shape);
 
   const Graph& graph_;
   const Weights& weights_;
@@ -117,6 +124,7 @@ class Program {
   const uint32_t workers_;
   std::vector<Step> steps_;
   std::vector<Shape> shapes_;
+  std::vector<Workspace> workspaces_;
   std::vector<Place> places_;  // of each node
   std::vector<Buffer> buffers_;
   uint64_t scratch_bytes_ = 0;  // of one worker

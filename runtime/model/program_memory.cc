@@ -140,7 +140,7 @@ void Program::measure() {
   }
   scratch_bytes_ = (scratch_bytes_ + 63) / 64 * 64;
   memory_.workspace_bytes = prepared_bytes_ + scratch_bytes_ * workers_ + expert_rows_.bytes();
-  for (const Shape& shape : shapes_) memory_.workspace_bytes += shape.workspace_bytes;
+  for (const Workspace& workspace : workspaces_) memory_.workspace_bytes += workspace.bytes;
 }
 
 Result<void> Program::allocate() {
@@ -157,9 +157,9 @@ Result<void> Program::allocate() {
     b.data = at;
     at += b.capacity;
   }
-  for (Shape& shape : shapes_) {
-    shape.workspace.reset(allocate_aligned(shape.workspace_bytes, 64));
-    if (shape.workspace == nullptr)
+  for (Workspace& workspace : workspaces_) {
+    workspace.memory.reset(allocate_aligned(workspace.bytes, 64));
+    if (workspace.memory == nullptr)
       return fail(Code::no_memory, "engine.max_batch_tokens",
                   "no memory for the workspace of attention; lower engine.max_batch_tokens");
   }

@@ -154,12 +154,13 @@ Result<void> Program::Run::attention(const Step& step) {
   const Node& node = program.graph_.nodes[at];
   const mortise_attention& calls = *program.attention_.calls;
   void* self = program.attention_.provider->self;
-  Shape& shape = program.shapes_[step.shape];
+  MORTISE_CHECK(program.plan_attention(batch, step.shape));
+  const Shape& shape = program.shapes_[step.shape];
   const bool writes = node.writes;
   const mortise_attention_args args{sizeof(args),
                                     shape.plan.tasks,
                                     &batch.attention,
-                                    shape.workspace.get(),
+                                    program.workspaces_[shape.workspace].memory.get(),
                                     kv.slot(node.slot),
                                     data(node.inputs[0]),
                                     stride(node.inputs[0]),
@@ -181,29 +182,32 @@ Result<void> Program::Run::attention(const Step& step) {
 
 /// Plans attention once for all layers of a shape; scratch that a plan needs beyond what is there is taken
 /// now.
-Result<void> Program::plan_attention(const Batch& batch) {
-  for (Shape& shape : shapes_) {
-    mortise_error error = c_error();
-    shape.plan = {sizeof(mortise_plan), 0, 0};
-    const uint64_t begin = now_ns();
-    const mortise_status status =
-        attention_.calls->plan(attention_.provider->self, shape.handle, &batch.attention, workers_,
-                               shape.workspace.get(), &shape.plan, &error);
-    times_.plugins_ns += now_ns() - begin;
-    if (status != MORTISE_OK) return pass(from_c(status, error));
-    if (shape.plan.scratch_bytes <= scratch_bytes_) continue;
-    free_aligned(scratch_);
-    scratch_bytes_ = (shape.plan.scratch_bytes + 63) / 64 * 64;
-    scratch_ = allocate_aligned(scratch_bytes_ * workers_, 64);
-    if (scratch_ == nullptr) return fail(Code::no_memory, "engine", "no memory for the scratch of attention");
-  }
-  return {};
+Result<void> Program::plan_attention(const Batch& batch, uint32_t index) {
+  Shape& shape = shapes_[index];
+  Workspace& workspace = workspaces_[shape.workspace];
+  if (workspace.planned_for == index) return {};
+  mortise_error error = c_error();
+  shape.plan = {sizeof(mortise_plan), 0, 0};
+  const uint64_t begin = now_ns();
+  const mortise_status status =
+      attention_.calls->plan(attention_.provider->self, shape.handle, &batch.attention, workers_,
+                             workspace.memory.get(), &shape.plan, &error);
+  times_.plugins_ns += now_ns() - begin;
+  if (status != MORTISE_OK) return pass(from_c(status, error));
+  workspace.planned_for = index;
+  if (shape.plan.scratch_bytes <= scratch_bytes_) return {};
+  free_aligned(scratch_);
+  scratch_bytes_ = (shape.plan.scratch_bytes + 63) / 64 * 64;
+  scratch_ = allocate_aligned(scratch_bytes_ * workers_, 64);
+  if (scratch_ != nullptr) return {};
+  scratch_bytes_ = 0;
+  return fail(Code::no_memory, "engine", "no memory for the scratch of attention");
 }
 
 Result<void> Program::run(const Batch& batch, const KvStore& kv, Pool& pool, const OnLogits& on_logits) {
   assert(batch.attention.rows <= limits_.rows);
   times_ = {};
-  MORTISE_CHECK(plan_attention(batch));
+  for (Workspace& workspace : workspaces_) workspace.planned_for = UINT32_MAX;
   Run run{*this, batch, kv, pool};
   run.rows = batch.attention.rows;
   for (const Step& step : steps_)

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace mortise {
 namespace {
@@ -59,6 +61,30 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
+/// The terms of the bytes per token: layers of equal KV shape together, whatever they attend to; the bytes of
+/// one number are those that it takes as laid out.
+std::string kv_terms(const Graph& graph, uint64_t bytes_per_token, const char* dtype) {
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> layers;  // by heads, k and v sizes
+  uint64_t numbers = 0;
+  for (uint32_t group : graph.slot_groups) {
+    const mortise_kv_group& g = graph.groups[group];
+    ++layers[{g.kv_heads, g.k_dim, g.v_dim}];
+    numbers += uint64_t{g.kv_heads} * (uint64_t{g.k_dim} + g.v_dim);
+  }
+  std::string out;
+  for (const auto& [shape, count] : layers) {
+    const auto& [heads, k_dim, v_dim] = shape;
+    out += out.empty() ? "" : " + ";
+    out += k_dim == v_dim
+               ? fmt::format("2 x {} layers x {} KV heads x {} head size", count, heads, k_dim)
+               : fmt::format("{} layers x {} KV heads x {} head sizes", count, heads, k_dim + v_dim);
+  }
+  if (numbers == 0) return "no layer keeps any";
+  const double each = static_cast<double>(bytes_per_token) / static_cast<double>(numbers);
+  if (layers.size() > 1) out = "(" + out + ")";
+  return fmt::format("{} x {:g} bytes ({})", out, each, dtype);
+}
+
 }  // namespace
 
 Report make_report(const Parts& parts, const Model* model) {
@@ -75,12 +101,7 @@ Report make_report(const Parts& parts, const Model* model) {
   out.workspace_bytes = model->memory().workspace_bytes;
   out.total_bytes =
       out.weights_bytes + out.kv_bytes + out.activations_bytes + out.logits_bytes + out.workspace_bytes;
-  out.layers = graph.info.layers;
-  out.kv_heads = graph.info.kv_heads;
-  out.head_dim = graph.info.head_dim;
-  out.kv_dtype = model->attention().layout->name;
-  const double numbers = 2.0 * out.layers * out.kv_heads * out.head_dim;
-  out.kv_value_bytes = numbers > 0 ? static_cast<double>(out.kv_bytes_per_token) / numbers : 0;
+  out.kv_terms = kv_terms(graph, out.kv_bytes_per_token, model->attention().layout->name);
   out.context_model = graph.info.context;
   out.context_used = model->context();
   out.fits_tokens = model->kv_blocks() * MORTISE_KV_BLOCK_TOKENS;
@@ -141,10 +162,7 @@ std::string report_text(const Report& r) {
   };
   out += "\nMemory\n";
   line("weights", r.weights_bytes, "as packed");
-  line("KV cache", r.kv_bytes,
-       fmt::format("{} a token = 2 x {} layers x {} KV heads x {} head size x {:g} bytes ({})",
-                   size_text(r.kv_bytes_per_token), r.layers, r.kv_heads, r.head_dim, r.kv_value_bytes,
-                   r.kv_dtype));
+  line("KV cache", r.kv_bytes, size_text(r.kv_bytes_per_token) + " a token = " + r.kv_terms);
   line("activations", r.activations_bytes, "for engine.max_batch_tokens rows");
   line("logits", r.logits_bytes, "for the rows whose logits are made at once");
   line("workspace", r.workspace_bytes, "of kernels, all threads");

@@ -21,9 +21,7 @@ struct Report {
   std::vector<KernelRow> kernels;
   uint64_t weights_bytes = 0, kv_bytes_per_token = 0, kv_bytes = 0, activations_bytes = 0, logits_bytes = 0,
            workspace_bytes = 0, total_bytes = 0;
-  uint32_t layers = 0, kv_heads = 0, head_dim = 0;
-  std::string kv_dtype;
-  double kv_value_bytes = 0;  // of one number, as laid out
+  std::string kv_terms;  // how the bytes per token come about
   uint32_t context_model = 0, context_used = 0;
   uint64_t fits_tokens = 0, fits_sequences = 0;
   bool is_batch_invariant = false;

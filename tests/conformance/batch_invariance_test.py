@@ -1,11 +1,12 @@
 """Batch invariance, bit for bit: a sequence's tokens and log-probabilities are the same alone and in a batch, whole or
-chunked, with and without a warm prefix cache, on one thread and on two. Arguments: `tiny` (the whole matrix on the tiny
-fixtures; with MORTISE_SAMPLE, one in eight of it) or `smollm2` (a sample)."""
+chunked, with and without a warm prefix cache, on one thread and on two. Arguments: `tiny` (the whole matrix on tiny
+fixtures; with MORTISE_SAMPLE, one in eight of it), `families` (a sample of it on families with experts, windows, tables
+of positions and RoPE by length) or `smollm2` (a sample)."""
 import itertools
 import random
 import sys
 
-from harness import SAMPLE, SMOLLM2, Checks, block_bytes, fixture, jsonl
+from harness import DATA, SAMPLE, SMOLLM2, Checks, block_bytes, fixture, jsonl
 
 SEED = 20260
 STRIDE = 8 if SAMPLE else 1
@@ -44,6 +45,25 @@ def compare(checks, what, want, got):
 MATRIX = [row for row in itertools.product((1, 2), (2, 7, 32), (1, 5, 17, 512), ("false", "true"))
           if row[2] != 1 or row[1] == 7]
 
+
+
+def check_matrix(name, model, prompts, stride, **fixed):
+    """The matrix, or one row in `stride` of it, and preemption: a pool that holds a few sequences at a time."""
+    want = alone(model, prompts, engine__threads=1, **fixed)
+    for threads, batch, chunk, cache in MATRIX[rng.randrange(stride)::stride]:
+        got = jsonl(model, requests_of(prompts), engine__threads=threads, engine__max_sequences=batch,
+                    engine__max_batch_tokens=chunk, kv__prefix_cache=cache, **fixed)
+        compare(checks, f"{name} {fixed} threads={threads} batch={batch} chunk={chunk} cache={cache}", want, got)
+        if cache == "true" and batch == 2:
+            checks.that(any(a["usage"]["cached_tokens"] for a in got.values()), name, "nothing came from the cache")
+    got = jsonl(model, requests_of(prompts), engine__max_sequences=7,
+                **{"kv__memory": 12 * block_bytes(model, **fixed), "model__context": 120, **fixed})
+    compare(checks, f"{name} {fixed} preempted", want, got)
+    return want
+
+
+FAMILIES = ("mixtral", "qwen2_moe", "qwen3_moe", "gemma3", "gpt2", "phi3-longrope")
+
 checks = Checks()
 rng = random.Random(SEED)
 print("seed", SEED)
@@ -51,22 +71,14 @@ if sys.argv[1] == "tiny":
     for name, attention, dtype in itertools.product(("llama-q4_k_m", "qwen2-q5_0"), ("naive", "paged"), ("f32", "f16")):
         model, _ = fixture(name)
         prompts = prompts_of(rng, 320, 32, shared=True)
-        fixed = {"kv__dtype": dtype, "use__attention": attention}
-        want = alone(model, prompts, engine__threads=1, **fixed)
-        for threads, batch, chunk, cache in MATRIX[rng.randrange(STRIDE)::STRIDE]:
-            got = jsonl(model, requests_of(prompts), engine__threads=threads, engine__max_sequences=batch,
-                        engine__max_batch_tokens=chunk, kv__prefix_cache=cache, **fixed)
-            compare(checks, f"{name} {attention} {dtype} threads={threads} batch={batch} chunk={chunk} cache={cache}",
-                    want, got)
-            if cache == "true" and batch == 2:
-                checks.that(any(a["usage"]["cached_tokens"] for a in got.values()), name, "nothing came from the cache")
-        # Preemption: a pool that holds a few sequences at a time.
-        got = jsonl(model, requests_of(prompts), kv__memory=12 * block_bytes(model, **fixed),
-                    engine__max_sequences=7, **fixed,
-                    model__context=120)
-        compare(checks, f"{name} {attention} {dtype} preempted", want, got)
+        want = check_matrix(name, model, prompts, STRIDE, kv__dtype=dtype, use__attention=attention)
     other = alone(fixture("llama-q8_0")[0], prompts)
     checks.that(any(bits(want[i]) != bits(other[i]) for i in want), "another model must differ")
+elif sys.argv[1] == "families":
+    for name in FAMILIES:
+        prompts = prompts_of(rng, 300, 12, shared=True)
+        check_matrix(name, DATA / "fixtures/tiny" / name, prompts, 2 * STRIDE, kv__dtype=rng.choice(("f32", "f16")),
+                     use__attention=rng.choice(("naive", "paged")), use__tokenizer="none", model__context=120)
 else:
     prompts = prompts_of(rng, 49000, 7, shared=True)
     want = alone(SMOLLM2, prompts, engine__threads=1)
