@@ -20,8 +20,9 @@ def explained(model):
 
 
 def peak_of_answer(model):
-    """(the answer, the largest resident memory in bytes with the file's pages) of one request in a process of its own."""
-    process = subprocess.Popen([BIN, "run", "jsonl", "-m", model, *SETS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    """Of one request in a process of its own: the answer, and the most bytes resident, with the file's pages."""
+    process = subprocess.Popen([BIN, "run", "jsonl", "-m", model, *SETS], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
     process.stdin.write(b'{"id": 1, "tokens": [7], "max_tokens": 1, "ignore_eos": true}\n')
     process.stdin.close()
     answer = process.stdout.read()

@@ -1,5 +1,5 @@
-"""Makes a model of Qwen2-7B's shape whose numbers are all zero: a sparse file, so that it takes hardly any disk. For tests
-of memory and of what explain says of large models. Flow: imported by tests, or run by hand:
+"""Makes a model of Qwen2-7B's shape whose numbers are all zero: a sparse file, so that it takes hardly any disk. For
+tests of memory and of what explain says of large models. Flow: imported by tests, or run by hand:
 
 usage: large_model.py KIND PATH [--header-only]    KIND: q4_0, q4_k_m or bf16 (a GGUF file), awq (a folder)
 """
