@@ -50,7 +50,7 @@ Result<const Provider*> ask_all(Parts& parts, std::string_view kind, const OpenM
     const int32_t score = p.table<Table>().accepts(p.self, &model.c(), &error);
     if (score > best_score) best = p.name, best_score = score;
     if (score <= 0)
-      reasons += (reasons.empty() ? "" : "; ") + p.name + ": " + from_c(MORTISE_UNSUPPORTED, error).message;
+      reasons += (reasons.empty() ? "" : "; ") + p.name + ": " + from_c(MORTISE_UNSUPPORTED, error).text();
   }
   *why_not = reasons.empty() ? "no " + std::string(kind) + " plugin is installed" : reasons;
   if (best_score <= 0) return nullptr;

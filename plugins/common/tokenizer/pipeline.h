@@ -49,6 +49,7 @@ class Pipeline {
  public:
   /// `unused`: ids of the model that stand for nothing (may be empty).
   static Result<std::unique_ptr<Pipeline>> make(Parts parts);
+  ~Pipeline();
 
   /// The ids of the spans as one text, appended to `ids`: a special token lies wholly in spans with
   /// parse_special. What isn't UTF-8 is encoded byte by byte where the model takes bytes, else as U+FFFD.

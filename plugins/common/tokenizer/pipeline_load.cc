@@ -75,6 +75,7 @@ Result<Parts> load_parts(const Node& root, std::unique_ptr<Model> model) {
 }
 
 Pipeline::Pipeline(Parts parts) : parts_(std::move(parts)) {}
+Pipeline::~Pipeline() = default;
 
 Result<std::unique_ptr<Pipeline>> Pipeline::make(Parts parts) {
   std::unique_ptr<Pipeline> out(new Pipeline(std::move(parts)));

@@ -3,10 +3,11 @@
 #pragma once
 #include <mortise/weights.h>
 
-#include <span>
-#include <utility>
+#include <memory>
+#include <optional>
 
 #include "model.h"
+#include "tokenizer/pipeline.h"
 
 namespace mortise::sentencepiece {
 
@@ -18,18 +19,26 @@ struct Source {
 /// How sure a tokenizer of this model can be made, to 100, or an error that says why not.
 Result<int32_t> accepts_model(const mortise_model& model);
 
+/// A GGUF, or a folder's tokenizer.model.
 Result<Source> load_model(const mortise_model& model);
+
+/// The dialect is that of hub folders.
+bool is_hub(const mortise_model& model);
+/// A companion file of the model.
+std::optional<std::string_view> blob(const mortise_model& model, std::string_view name);
+/// The model's tokenizer.json, where its model is Unigram.
+std::optional<std::string_view> unigram_json(const mortise_model& model);
+Result<std::unique_ptr<hub::Pipeline>> load_json(std::string_view text, const mortise_model& model);
 
 // The kinds of source that load_model chooses among.
 Result<Source> load_gguf(const mortise_model& model);
 Result<Source> load_hub(const mortise_model& model);
 
-/// The metadata's scalar as a boolean or a list of ids; nothing where the key is absent.
+/// A boolean of the metadata, or an error where the key holds something else.
 Result<bool> meta_flag(const mortise_model& model, std::string_view key, bool fallback);
-/// Ids below `count` of a key that holds one integer or several; others are left out.
-std::vector<int32_t> meta_ids(const mortise_model& model, std::string_view key, size_t count);
 
-/// Adds the pieces whose names chat templates end a turn with.
-void add_known_ends(Model* model);
+/// The first piece of a text, or kNoPiece; find_special_piece: if it is a control or user-defined one.
+int32_t find_piece(const Model& model, std::string_view text);
+int32_t find_special_piece(const Model& model, std::string_view text);
 
 }  // namespace mortise::sentencepiece

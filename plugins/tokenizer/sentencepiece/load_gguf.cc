@@ -2,9 +2,11 @@
 #include <mortise/cpp/model.h>
 
 #include <algorithm>
+#include <span>
 
 #include "charsmap.h"
 #include "load.h"
+#include "tokenizer/special_ids.h"
 
 namespace mortise::sentencepiece {
 namespace {
@@ -108,12 +110,10 @@ Result<void> read_ids(const mortise_model& model, Model* out) {
     MORTISE_TRY(value, read_id(model, key, count));
     *id = value;
   }
-  if (model.meta != nullptr) {
-    MORTISE_TRY(bos, read_add(model, "tokenizer.ggml.add_bos_token", out->bos, is_bpe));
-    MORTISE_TRY(eos, read_add(model, "tokenizer.ggml.add_eos_token", out->eos, !is_bpe));
-    out->add_bos = bos;
-    out->add_eos = eos;
-  }
+  MORTISE_TRY(add_bos, read_add(model, "tokenizer.ggml.add_bos_token", out->bos, is_bpe));
+  MORTISE_TRY(add_eos, read_add(model, "tokenizer.ggml.add_eos_token", out->eos, !is_bpe));
+  out->add_bos = add_bos;
+  out->add_eos = add_eos;
   const auto mark = [&](int32_t id, PieceType type) {  // where the file has no types
     if (id != kNoPiece && out->pieces[static_cast<size_t>(id)].type == PieceType::normal)
       out->pieces[static_cast<size_t>(id)].type = type;
@@ -123,6 +123,35 @@ Result<void> read_ids(const mortise_model& model, Model* out) {
   for (const int32_t id : {eot, eom})
     if (id != kNoPiece) out->ends.push_back(id);
   return {};
+}
+
+// Runs of blanks that the converter spelled as such (Gemma's): they are not cut out of a text but joined in
+// it, before all else and by their ids, as the hub's tokenizer does it.
+void mark_runs_of_blanks(Model* out) {
+  constexpr float kAboveAll = 1e7f;
+  for (size_t id = 0; id < out->pieces.size(); ++id) {
+    Piece& piece = out->pieces[id];
+    const size_t count = piece.text.size();
+    if (piece.type != PieceType::user_defined || count < 2 ||
+        piece.text.find_first_not_of(' ') != std::string::npos || count * kSpaceMark.size() > kMaxPieceBytes)
+      continue;
+    piece = {"", kAboveAll - static_cast<float>(id), PieceType::normal};
+    for (size_t i = 0; i < count; ++i) piece.text += kSpaceMark;
+  }
+}
+
+// Phi 3's special tokens take the blanks behind them, and each text between them begins with the dummy
+// prefix.
+void add_specials(bool is_phi3, Model* out) {
+  out->prefix_after_special = is_phi3;
+  for (size_t id = 0; id < out->pieces.size(); ++id) {
+    const Piece& piece = out->pieces[id];
+    const bool anywhere = piece.type == PieceType::user_defined, control = piece.type == PieceType::control;
+    const bool strips =
+        is_phi3 && control && static_cast<int32_t>(id) != out->bos && piece.text != "<|endoftext|>";
+    if (anywhere || control || piece.type == PieceType::unknown)
+      out->specials.push_back({piece.text, static_cast<int32_t>(id), anywhere, strips});
+  }
 }
 
 }  // namespace
@@ -136,6 +165,7 @@ Result<Source> load_gguf(const mortise_model& model) {
   MORTISE_CHECK(read_pieces(model, &out));
   mark_bytes(&out);
   MORTISE_CHECK(read_ids(model, &out));
+  mark_runs_of_blanks(&out);
   MORTISE_TRY(charsmap, read_charsmap(model));
   MORTISE_TRY(prefix, meta_flag(model, "tokenizer.ggml.add_space_prefix", true));
   MORTISE_TRY(trim, meta_flag(model, "tokenizer.ggml.remove_extra_whitespaces", false));
@@ -144,13 +174,11 @@ Result<Source> load_gguf(const mortise_model& model) {
   out.normalization.remove_extra_whitespaces = trim;
   out.match_user_defined = false;  // they are cut out of the text before
   out.marks_in_user_defined = false;
-  for (size_t id = 0; id < out.pieces.size(); ++id) {
-    const Piece& piece = out.pieces[id];
-    const bool anywhere = piece.type == PieceType::user_defined;
-    if (anywhere || piece.type == PieceType::control || piece.type == PieceType::unknown)
-      out.specials.push_back({piece.text, static_cast<int32_t>(id), anywhere});
-  }
-  add_known_ends(&out);
+  MORTISE_TRY(architecture, Metadata(&model).text("general.architecture", ""));
+  add_specials(architecture == "phi3", &out);
+  const auto find_special = [&](std::string_view text) { return find_special_piece(out, text); };
+  for (const std::string_view text : hub::turn_ends(find_special)) out.ends.push_back(find_special(text));
+  if (out.eos != kNoPiece) out.ends.push_back(out.eos);
   return source;
 }
 

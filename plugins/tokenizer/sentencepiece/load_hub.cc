@@ -1,112 +1,98 @@
 // load_hub: a hub folder's tokenizer.model, and what tokenizer_config.json and the configs add to it.
 // Thread rule: [load]. Flow: blobs -> Model.
-#include <mortise/cpp/model.h>
-
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "load.h"
+#include "tokenizer/json_node.h"
+#include "tokenizer/special_ids.h"
 
 namespace mortise::sentencepiece {
 namespace {
 
-using nlohmann::json;
-
-std::optional<std::string_view> blob(const mortise_model& model, std::string_view name) {
-  mortise_bytes bytes = {};
-  if (model.blob(model.ctx, str(name), &bytes) != MORTISE_OK) return std::nullopt;
-  return std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.size);
-}
-
-// The name under which errors speak of a file of the folder.
+// The name under which errors speak of a file of the folder; a model may be such a file itself.
 std::string name_of(const mortise_model& model, std::string_view file) {
   std::string path(view(model.path));
-  if (path.ends_with(".model") || path.ends_with(".json")) path.resize(path.rfind('/') + 1);
+  if (path.ends_with(".model")) return path;
   if (!path.empty() && path.back() != '/') path += '/';
   return path.append(file);
 }
 
-Result<json> parse_config(std::string_view text, const std::string& where) {
-  if (text.size() > kMaxVocabularyBytes)
-    return fail(
-        Code::limit, where,
-        "has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxVocabularyBytes));
-  try {
-    json out = json::parse(text);
-    if (out.is_object()) return out;
-    return fail(Code::bad_data, where, "is not an object", 0);
-  } catch (const json::parse_error& error) {
-    return fail(Code::bad_data, where, "is not JSON; the file is damaged", error.byte);
-  }
-}
-
-// The text of a token, which stands there as such or as an object's "content".
-std::string token_text(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_object() || !value.contains("content") || !value["content"].is_string()) return "";
-  return value["content"].get<std::string>();
-}
-
-int32_t find_piece(const Model& model, std::string_view text) {
-  for (size_t id = 0; id < model.pieces.size(); ++id)
-    if (model.pieces[id].text == text) return static_cast<int32_t>(id);
-  return kNoPiece;
+// The text of a token, which stands there as such or as an object's "content"; empty where there is none.
+std::string token_text(const hub::Node& value) {
+  if (const auto text = value.string()) return std::string(*text);
+  const auto content = value.find("content");
+  if (!content || !*content) return "";
+  const auto text = (*content)->string();
+  return text ? std::string(*text) : "";
 }
 
 // "added_tokens_decoder": {"32000": {"content": "<|im_end|>", "special": true}}, also behind the model's
 // pieces.
-Result<void> add_tokens(const json& config, const std::string& where, Model* model) {
-  const json& added = config["added_tokens_decoder"];
-  for (const auto& [name, token] : added.items()) {
-    const auto bad = [&](std::string what) {
-      return fail(
-          Code::bad_data, where,
-          "added_tokens_decoder." + sentencepiece::quoted(name) + " " + what + "; the file is damaged");
-    };
+Result<void> add_tokens(const hub::Node& added, Model* model) {
+  MORTISE_TRY(object, added.object());
+  for (const auto& [name, value] : object) {
     uint64_t id = 0;
     const auto end = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (end.ec != std::errc() || end.ptr != name.data() + name.size()) return bad("is no id");
-    if (id >= kMaxPieces) return bad("is an id beyond " + std::to_string(kMaxPieces) + ", the limit");
+    if (end.ec != std::errc() || end.ptr != name.data() + name.size() || id >= kMaxPieces)
+      return added.bad_field(name, "is no id below " + std::to_string(kMaxPieces));
+    MORTISE_TRY(token, added.at(name));
     const std::string text = token_text(token);
-    if (text.empty()) return bad("has no content");
-    const bool special = token.is_object() && token.value("special", json(false)) == json(true);
+    if (text.empty()) return added.bad_field(name, "has no content");
+    MORTISE_TRY(special, token.boolean("special", false));
     while (model->pieces.size() <= id) model->pieces.push_back({"", 0, PieceType::unused});
     Piece& piece = model->pieces[id];
     if (piece.text.empty()) piece = {text, 0, special ? PieceType::control : PieceType::user_defined};
-    model->specials.push_back({text, static_cast<int32_t>(id), !special});
+    MORTISE_TRY(right_strip, token.boolean("rstrip", false));
+    model->specials.push_back({text, static_cast<int32_t>(id), !special, right_strip});
   }
   return {};
 }
 
 // "bos_token" and its like, which every tokenizer of the hub recognises.
-void add_named(const json& config, Model* model) {
-  const auto add = [&](const json& value) {
-    const std::string text = token_text(value);
+Result<void> add_named(const hub::Node& config, Model* model) {
+  std::vector<std::string> texts;
+  for (const char* name :
+       {"bos_token", "eos_token", "unk_token", "pad_token", "mask_token", "sep_token", "cls_token"}) {
+    MORTISE_TRY(value, config.find(name));
+    if (value) texts.push_back(token_text(*value));
+  }
+  MORTISE_TRY(more, config.find("additional_special_tokens"));
+  if (more) {
+    MORTISE_TRY(items, more->items());
+    for (const hub::Node& item : items) texts.push_back(token_text(item));
+  }
+  for (const std::string& text : texts) {
     const int32_t id = text.empty() ? kNoPiece : find_piece(*model, text);
-    if (id != kNoPiece) model->specials.push_back({text, id, false});
-    return id;
-  };
-  for (const char* name : {"unk_token", "pad_token", "mask_token", "sep_token", "cls_token"})
-    add(config.value(name, json()));
-  if (const int32_t id = add(config.value("bos_token", json())); id != kNoPiece) model->bos = id;
-  if (const int32_t id = add(config.value("eos_token", json())); id != kNoPiece) model->eos = id;
-  const json more = config.value("additional_special_tokens", json());
-  for (const json& value : more.is_array() ? more : json::array()) add(value);
+    if (id != kNoPiece) model->specials.push_back({text, id});
+  }
+  return {};
 }
 
 Result<void> apply_config(std::string_view text, const std::string& where, Model* model) {
-  MORTISE_TRY(config, parse_config(text, where));
-  const auto flag = [&](const char* name, bool fallback) {
-    const auto found = config.find(name);
-    return found != config.end() && found->is_boolean() ? found->get<bool>() : fallback;
-  };
-  if (config["added_tokens_decoder"].is_object()) MORTISE_CHECK(add_tokens(config, where, model));
-  add_named(config, model);
-  model->prefix_after_special = flag("legacy", true);
-  if (!flag("add_prefix_space", true)) model->normalization.add_dummy_prefix = false;
-  model->add_bos = flag("add_bos_token", model->add_bos) && model->bos != kNoPiece;
-  model->add_eos = flag("add_eos_token", model->add_eos) && model->eos != kNoPiece;
+  MORTISE_TRY(file, hub::JsonFile::parse(text, where));
+  const hub::Node config = file.root();
+  MORTISE_TRY(added, config.find("added_tokens_decoder"));
+  if (added) MORTISE_CHECK(add_tokens(*added, model));
+  MORTISE_CHECK(add_named(config, model));
+  MORTISE_TRY(legacy, config.boolean("legacy", true));
+  MORTISE_TRY(prefix, config.boolean("add_prefix_space", true));
+  model->prefix_after_special = legacy;
+  model->normalization.add_dummy_prefix = model->normalization.add_dummy_prefix && prefix;
   return {};
+}
+
+void apply_special_ids(const mortise_model& model, Model* out) {
+  const auto find = [&](std::string_view text) { return find_piece(*out, text); };
+  const auto find_special = [&](std::string_view text) { return find_special_piece(*out, text); };
+  const hub::SpecialIds ids =
+      hub::load_special_ids(model, static_cast<int32_t>(out->pieces.size()), find, find_special);
+  if (ids.bos != hub::kNoToken) out->bos = ids.bos;
+  if (ids.eos != hub::kNoToken) out->eos = ids.eos;
+  const bool is_bpe = out->algorithm == Algorithm::bpe;
+  out->add_bos = ids.add_bos.value_or(is_bpe) && out->bos != kNoPiece;
+  out->add_eos = ids.add_eos.value_or(!is_bpe) && out->eos != kNoPiece;
+  out->ends = ids.ends;
+  if (out->eos != kNoPiece) out->ends.push_back(out->eos);
 }
 
 }  // namespace
@@ -118,15 +104,10 @@ Result<Source> load_hub(const mortise_model& model) {
   Source source;
   source.is_strict = true;
   MORTISE_TRY(read, read_model_file(*bytes, where));
-  Model& out = source.model = std::move(read);
-  const bool is_bpe = out.algorithm == Algorithm::bpe;
-  out.add_bos = is_bpe && out.bos != kNoPiece;
-  out.add_eos = !is_bpe && out.eos != kNoPiece;
+  source.model = std::move(read);
   if (const auto config = blob(model, "tokenizer_config.json"))
-    MORTISE_CHECK(apply_config(*config, name_of(model, "tokenizer_config.json"), &out));
-  for (const char* key : {"generation_config.eos_token_id", "eos_token_id"})
-    for (const int32_t id : meta_ids(model, key, out.pieces.size())) out.ends.push_back(id);
-  add_known_ends(&out);
+    MORTISE_CHECK(apply_config(*config, name_of(model, "tokenizer_config.json"), &source.model));
+  apply_special_ids(model, &source.model);
   return source;
 }
 

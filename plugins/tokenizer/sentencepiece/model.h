@@ -48,7 +48,8 @@ struct Normalization {
 struct SpecialText {
   std::string text;
   int32_t id = kNoPiece;
-  bool anywhere = false;  // else only where special tokens are parsed
+  bool anywhere = false;     // else only where special tokens are parsed
+  bool right_strip = false;  // takes the blanks behind it
 };
 
 struct Model {
@@ -58,7 +59,7 @@ struct Model {
   Normalization normalization;
   std::vector<SpecialText> specials;
   bool match_user_defined = true;     // within the text, as SentencePiece does
-  bool prefix_after_special = true;   // the dummy prefix also behind a special token, not only at the start
+  bool prefix_after_special = false;  // the dummy prefix also behind special tokens, not at the start alone
   bool marks_in_user_defined = true;  // U+2581 in a user-defined piece stands for a blank
   std::string unknown_surface;        // what an unknown piece decodes to; empty: its text
   int32_t bos = kNoPiece;

@@ -17,7 +17,7 @@ class SpecialTokens {
 
   struct Match {
     size_t begin = 0;
-    size_t size = 0;
+    size_t size = 0;  // with the blanks that it takes
     int32_t id = kNoPiece;
   };
 
@@ -40,6 +40,7 @@ class SpecialTokens {
   struct Entry {
     int32_t id;
     bool anywhere;
+    bool right_strip;
   };
   std::vector<Entry> entries_;
   Trie trie_;  // text -> index of an entry

@@ -1,6 +1,8 @@
 // See tokenizer.h. Thread rule: any thread. Flow: encoding and decoding.
 #include "tokenizer.h"
 
+#include <mortise/tokenizer.h>
+
 namespace mortise::sentencepiece {
 namespace {
 
@@ -49,16 +51,15 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::load(Model model, bool is_strict) 
   } else {
     out->bpe_ = Bpe::load(pieces, user_defined);
   }
-  const auto count = model.pieces.size();
-  out->is_control_.resize(count);
-  out->is_end_.resize(count);
-  for (size_t id = 0; id < count; ++id) {
-    const PieceType type = model.pieces[id].type;
+  for (const Piece& piece : model.pieces) {
     // A surface of its own makes an unknown piece something to be shown.
-    out->is_control_[id] =
-        type == PieceType::control || (type == PieceType::unknown && model.unknown_surface.empty());
+    const bool unknown = piece.type == PieceType::unknown && model.unknown_surface.empty();
+    uint32_t flags = 0;
+    if (piece.type == PieceType::control || unknown) flags |= MORTISE_PIECE_CONTROL;
+    if (piece.type == PieceType::unused) flags |= MORTISE_PIECE_UNUSED;
+    out->flags_.push_back(flags);
   }
-  for (const int32_t id : model.ends) out->is_end_[static_cast<size_t>(id)] = true;
+  for (const int32_t id : model.ends) out->flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_END;
   out->pieces_ = std::move(pieces);
   out->normalizer_ = std::move(normalizer);
   out->user_defined_ = std::move(user_defined);
@@ -128,7 +129,8 @@ Result<void> Tokenizer::encode_all(std::span<const Span> spans, Scratch* scratch
     const size_t end = match.id == kNoPiece ? text.size() : match.begin;
     if (end > at) MORTISE_CHECK(encode_text(text.substr(at, end - at), with_dummy, scratch, ids));
     if (match.id != kNoPiece) ids->push_back(match.id);
-    with_dummy = model_.prefix_after_special;
+    // A BOS at the start is as one that add_special puts there.
+    with_dummy = model_.prefix_after_special || (with_dummy && match.begin == at && match.id == model_.bos);
     at = end + match.size;
   }
   return {};

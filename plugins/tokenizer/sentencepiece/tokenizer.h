@@ -35,8 +35,8 @@ class Tokenizer {
   const Pieces& pieces() const { return pieces_; }
   /// What a piece stands for; `is_first`: it begins a text, where the dummy prefix is left out.
   std::string_view bytes(int32_t id, bool is_first) const;
-  bool is_control(int32_t id) const { return is_control_[static_cast<size_t>(id)]; }
-  bool ends_generation(int32_t id) const { return is_end_[static_cast<size_t>(id)]; }
+  /// MORTISE_PIECE_CONTROL, MORTISE_PIECE_END, MORTISE_PIECE_UNUSED.
+  uint32_t flags(int32_t id) const { return flags_[static_cast<size_t>(id)]; }
   int32_t bos() const { return model_.bos; }
   int32_t eos() const { return model_.eos; }
   bool add_bos() const { return model_.add_bos; }
@@ -62,7 +62,7 @@ class Tokenizer {
   SpecialTokens special_tokens_;
   Bpe bpe_;
   Unigram unigram_;
-  std::vector<bool> is_control_, is_end_;
+  std::vector<uint32_t> flags_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Scratch>>
       idle_;  // at most one for each thread that ever encoded at once

@@ -4,21 +4,13 @@
 #pragma once
 #include "pieces.h"
 #include "trie.h"
+#include "viterbi.h"
 
 namespace mortise::sentencepiece {
 
 class Unigram {
  public:
-  /// The best way to take apart the text before some place: its sum, and the last piece on it.
-  struct Best {
-    float score = 0;
-    uint32_t start = 0;     // where the last piece begins
-    int32_t id = kNoPiece;  // kNoPiece: a character without a piece
-  };
-  struct Scratch {
-    std::vector<Best> best;
-    std::vector<uint32_t> ends;
-  };
+  using Scratch = Viterbi<float>;
 
   Unigram() = default;
   static Result<Unigram> load(const Model& model, const Pieces& pieces);
@@ -26,11 +18,11 @@ class Unigram {
   void encode(std::string_view text, const Pieces& pieces, Scratch* scratch, std::vector<int32_t>* ids) const;
 
  private:
-  void emit(std::string_view text, const Pieces& pieces, size_t first, Scratch* scratch,
-            std::vector<int32_t>* ids) const;
-
   Trie trie_;
   float unknown_score_ = 0;
 };
+
+/// By how much a character without a piece is worth less than the worst piece.
+constexpr float kUnknownPenalty = 10;
 
 }  // namespace mortise::sentencepiece

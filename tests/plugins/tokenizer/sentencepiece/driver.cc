@@ -1,6 +1,7 @@
-// A pipe around the tokenizer for vs_package.py. Thread rule: single-threaded.
-// Flow: driver TOKENIZER_MODEL; lines {"hex"} in (the text's bytes), lines {"ids", "hex"} out (what they
-// decode to). A program that can't load or read its input says why and ends with status 1.
+// A pipe around the tokenizer for vs_package.py and vs_tokenizers.py. Thread rule: single-threaded.
+// Flow: driver FILE (tokenizer.model or tokenizer.json); lines {"hex"} in (the text's bytes), lines {"ids",
+// "hex"} out (what they decode to). A program that can't load or read its input says why and ends with
+// status 1.
 #define CATCH_CONFIG_RUNNER  // the support library reports through Catch2
 #include <catch2/catch.hpp>
 #include <iostream>
@@ -30,20 +31,40 @@ std::string to_hex(const std::string& bytes) {
   return out;
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-  if (count != 2) return 1;
-  const auto tokenizer = hub_model(read_file(arguments[1])).load();
-  if (!tokenizer) {
-    std::cerr << tokenizer.error().text() << "\n";
-    return 1;
-  }
+template <class Span, class Decode, class Encoder>
+int serve(const Encoder& encoder, Decode&& decode) {
   for (std::string line; std::getline(std::cin, line);) {
     const std::string text = from_hex(json::parse(line).at("hex"));
     const Span span{text, true};
     std::vector<int32_t> ids;
-    if (!(*tokenizer)->encode(std::span(&span, 1), false, &ids)) return 1;
-    std::cout << json{{"ids", ids}, {"hex", to_hex(decode(**tokenizer, ids))}}.dump() << "\n";
+    if (!encoder.encode(std::span(&span, 1), false, &ids)) return 1;
+    std::cout << json{{"ids", ids}, {"hex", to_hex(decode(ids))}}.dump() << "\n";
   }
+  return 0;
+}
+
+int refuse(const mortise::Error& error) {
+  std::cerr << error.text() << "\n";
+  return 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) return 1;
+  const std::string path = arguments[1], file = read_file(path);
+  if (!path.ends_with(".json")) {
+    const auto tokenizer = hub_model(file).load();
+    if (!tokenizer) return refuse(tokenizer.error());
+    return serve<Span>(**tokenizer,
+                       [&](const std::vector<int32_t>& ids) { return decode(**tokenizer, ids); });
+  }
+  const TestModel model("hf");
+  const auto pipeline = load_json(file, model.c());
+  if (!pipeline) return refuse(pipeline.error());
+  return serve<mortise::hub::Span>(**pipeline, [&](const std::vector<int32_t>& ids) {
+    std::string out;
+    for (size_t i = 0; i < ids.size(); ++i) out += (*pipeline)->bytes(ids[i], i == 0);
+    return out;
+  });
 }
