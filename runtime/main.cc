@@ -48,7 +48,13 @@ struct Command {
 };
 
 // Wrong arguments, config or choice of plugins are the caller's to mend; everything else is a failure.
-int print_error(const Error& error) {
+int print_error(Error error) {
+  // In a file the place is a line and column, and the message names the key; here the place is the key.
+  constexpr std::string_view kSetting = "--set ";
+  if (error.where.starts_with(kSetting)) {
+    const std::string key = error.where.substr(kSetting.size()) + ": ";
+    if (error.message.starts_with(key)) error.message.erase(0, key.size());
+  }
   std::string line = error.text();
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

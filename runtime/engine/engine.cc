@@ -122,6 +122,7 @@ void Engine::publish_stats() {
   stats_.requests_failed = s.requests_failed;
   stats_.step_ns = s.step_ns;
   stats_.host_ns = s.host_ns;
+  stats_.steps_failed = s.steps_failed;
 }
 
 bool Engine::take_work() {

@@ -128,6 +128,7 @@ void Scheduler::cancel_all() {
 }
 
 void Scheduler::fail_all(const Error& error) {
+  ++stats_.steps_failed;
   for (const SequencePtr& s : running_) fail_one(s.get(), error);
   for (const SequencePtr& s : waiting_) fail_one(s.get(), error);
   running_.clear();

@@ -34,7 +34,7 @@ struct SchedulerLimits {
 
 struct SchedulerStats {
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0;
-  uint64_t requests_done = 0, requests_failed = 0, step_ns = 0, host_ns = 0;
+  uint64_t requests_done = 0, requests_failed = 0, step_ns = 0, host_ns = 0, steps_failed = 0;
 };
 
 class Scheduler {

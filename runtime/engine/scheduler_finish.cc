@@ -125,6 +125,7 @@ void Scheduler::finish_step() {
 }
 
 void Scheduler::fail_step(const Error& error) {
+  ++stats_.steps_failed;
   for (const Chunk& c : chunks_) {
     fail_one(c.sequence, error);
     remove(c.sequence);

@@ -1,6 +1,7 @@
 """Pins that cannot hold, and denials that leave nothing: exit 2 and one line that names the filter, for every filter of
 the order of choice, before a byte of weights is used. Kernels that meet each filter: tests/plugins/faulty_kernels."""
 import pathlib
+import re
 import tempfile
 
 from harness import Checks, fixture, mortise, settings
@@ -18,6 +19,8 @@ def refused(what, names, model=tiny, **sets):
         line = out.stderr
         checks.that(out.returncode == 2 and out.stdout == "", command, what, out.returncode, line, out.stdout[:99])
         checks.that(line.startswith("mortise: error: ") and line.count("\n") == 1, command, what, repr(line))
+        place = re.match(r"mortise: error: --set ([\w.]+): ", line)
+        checks.that(place is None or not line[place.end():].startswith(place[1] + ": "), "the key stands once", line)
         for name in names:
             checks.that(name in line, command, what, "should name", name, ":", line)
 

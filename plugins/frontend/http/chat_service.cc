@@ -10,6 +10,7 @@ namespace mortise::http {
 
 ChatService::ChatService(Host host, const mortise_services& services, std::function<void()> engine_ended)
     : host_(host),
+      engine_(services.engine),
       text_service_(services.text),
       text_(services.text),
       engine_ended_(std::move(engine_ended)) {
@@ -57,6 +58,13 @@ Result<void*> ChatService::spawn(std::string_view name, void (ChatService::*run)
   if (status != MORTISE_OK) return pass(from_c(status, error));
   start.release();
   return thread;
+}
+
+uint64_t ChatService::steps_failed() const {
+  mortise_engine_stats stats{};
+  stats.size = sizeof(stats);
+  engine_->stats(engine_->ctx, &stats);
+  return stats.steps_failed;
 }
 
 void ChatService::post(std::string body, std::shared_ptr<Exchange> exchange) {

@@ -36,6 +36,8 @@ class ChatService {
   void post(std::string body, std::shared_ptr<Exchange> exchange);
   /// The id under which the model is served.
   const std::string& model() const { return model_; }
+  /// Steps of the engine that failed so far.
+  uint64_t steps_failed() const;
 
  private:
   struct Job {
@@ -53,6 +55,7 @@ class ChatService {
   void take_events();
 
   const Host host_;
+  const mortise_engine* const engine_;
   const mortise_text* const text_service_;
   const client::Text text_;
   const std::function<void()> engine_ended_;

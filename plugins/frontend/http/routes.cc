@@ -86,9 +86,19 @@ void Routes::handle(Request request, std::shared_ptr<Exchange> exchange) const {
   }
   if (request.method == "OPTIONS") return exchange->send({204, {{"allow", allow}}, "", ""});
   if (path == kChatPath) return chat_.post(std::move(request.body), std::move(exchange));
-  if (path == kHealthPath) return exchange->send({200, {}, "{\"status\":\"ok\"}"});
+  if (path == kHealthPath) return exchange->send(health());
   if (path == kModelsPath) return exchange->send(models());
   exchange->send(model(std::string_view(path).substr(kModelPrefix.size())));
+}
+
+/// A pipeline that has failed a step still answers: whoever watches decides what to do about it.
+Response Routes::health() const {
+  const uint64_t failed = chat_.steps_failed();
+  if (failed == 0) return {200, {}, "{\"status\":\"ok\"}"};
+  std::string out;
+  json::Writer writer(&out);
+  writer.open('{').key("status").string("degraded").key("steps_failed").number(failed).close('}');
+  return {200, {}, std::move(out)};
 }
 
 std::string Routes::model_object() const {

@@ -18,6 +18,7 @@ class Routes {
   void handle(Request request, std::shared_ptr<Exchange> exchange) const;
 
  private:
+  Response health() const;
   Response models() const;
   Response model(std::string_view encoded_id) const;
   std::string model_object() const;

@@ -102,6 +102,8 @@ typedef struct mortise_engine_stats {
   uint64_t requests_failed;
   uint64_t step_ns; /* spent in steps */
   uint64_t host_ns; /* of which outside plugins */
+  /* Steps that a kernel or want of memory failed, and their requests with them: the pipeline is degraded. */
+  uint64_t steps_failed;
 } mortise_engine_stats;
 
 /* Rows of a score: logits as the model gives them, before samplers. */
@@ -112,7 +114,7 @@ typedef struct mortise_score_rows {
   const float* logits; /* [count][vocab], until the next call on the score */
 } mortise_score_rows;
 
-#define MORTISE_ENGINE_ID "mortise.draft.engine/2"
+#define MORTISE_ENGINE_ID "mortise.draft.engine/3"
 typedef struct mortise_engine {
   uint32_t size;
   uint32_t reserved;

@@ -72,6 +72,14 @@ TEST_CASE("scheduler: a cancelled score ends with an error and leaves nothing") 
   CHECK(rig.blocks.available() == rig.blocks.size());
 }
 
+TEST_CASE("scheduler: a failed step ends a score with its error, and is counted") {
+  SchedulerRig rig(false, 64);
+  const auto score = rig.score(8);
+  rig.scheduler->fail_all(Error{Code::no_memory, "engine", "none left"});
+  CHECK(score->next(-1).error().code == Code::no_memory);
+  CHECK(rig.scheduler->stats().steps_failed == 1);
+}
+
 TEST_CASE("scheduler: sums of what a weight is given are those of its rows, in whatever chunks") {
   SchedulerRig rig(false, 64);
   ActivationSums& sums = rig.program->activation_sums();
