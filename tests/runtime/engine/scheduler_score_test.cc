@@ -49,7 +49,7 @@ TEST_CASE("scheduler: a reader that is behind holds up no request") {
   SchedulerRig rig(false, 6);  // the score and the request do not fit at once
   const auto score = rig.score(80);
   REQUIRE(rig.scheduler->step());
-  CHECK(rig.answer(rig.send(33, 8)).tokens.size() == 8);
+  CHECK(rig.answer(rig.send(60, 8)).tokens.size() == 8);
   CHECK(rig.scheduler->stats().preemptions > 0);
   SchedulerRig roomy(false, 64);
   CHECK(read_in_turns(&rig, {score}, 80) == read_in_turns(&roomy, {roomy.score(80)}, 80));
