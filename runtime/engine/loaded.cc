@@ -82,6 +82,7 @@ Result<void> Loaded::load() {
   if (tokenizer != nullptr) {
     MORTISE_TRY(made, TextService::make(*tokenizer, chat, no_chat, *open));
     text = std::move(made);
+    if (params != nullptr) text->set_parse_special(params->default_parse_special());
   }
   return needs >= MORTISE_NEEDS_ENGINE ? start_engine() : Result<void>();
 }

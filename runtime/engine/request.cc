@@ -3,6 +3,7 @@
 #include "engine/request.h"
 
 #include <mortise/cpp/params.h>
+#include <mortise/engine.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,9 @@ namespace {
   MORTISE_PARAM(int, top_logprobs, nullptr, "[0,20]", request,                                               \
                 "log-probability of each token and of this many of the likeliest")                           \
   MORTISE_PARAM(bool, ignore_eos, "false", nullptr, request, "generate on behind the end-of-sequence token") \
-  MORTISE_PARAM(bool, echo, "false", nullptr, request, "give the prompt back before the answer")
+  MORTISE_PARAM(bool, echo, "false", nullptr, request, "give the prompt back before the answer")             \
+  MORTISE_PARAM(bool, parse_special, nullptr, nullptr, request,                                              \
+                "recognise special tokens in the text; without it, in a prompt but not in messages")
 MORTISE_PARAMS(EngineParams, MORTISE_ENGINE_PARAMS);
 
 Result<nlohmann::ordered_json> parse_object(std::string_view text) {
@@ -117,6 +120,13 @@ Result<void> RequestParams::read(std::string_view text, bool ignore_unknown,
     out->samplers.push_back(std::move(values));
   }
   return {};
+}
+
+uint32_t RequestParams::default_parse_special() const {
+  const Values values = fill_values(own_, defaults_, {});
+  const EngineParams own = EngineParams::from(values.data());
+  if (!own.parse_special.is_set) return MORTISE_PARSE_SPECIAL_UNSET;
+  return own.parse_special ? MORTISE_PARSE_SPECIAL_ON : MORTISE_PARSE_SPECIAL_OFF;
 }
 
 Result<void> RequestParams::read_own(const Given& given, Request* out) const {

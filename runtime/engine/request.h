@@ -64,6 +64,10 @@ class RequestParams {
   Result<void> read(std::string_view json, bool ignore_unknown, const std::vector<SamplerLink>& links,
                     uint32_t vocab, Request* out) const;
 
+  /// What [defaults] says of parse_special, as in mortise_text. Text becomes tokens before a request comes
+  /// here.
+  uint32_t default_parse_special() const;
+
   /// What the engine itself declares.
   static Result<Params> own();
   /// All of them, the engine's own first.

@@ -65,7 +65,7 @@ TextService::TextService(const Provider& tokenizer, const Provider* chat, std::s
       chat_provider_(chat),
       no_chat_(std::move(no_chat)) {
   table_ = {sizeof(mortise_text),
-            0,
+            MORTISE_PARSE_SPECIAL_UNSET,
             this,
             &Calls::vocabulary,
             &Calls::encode,

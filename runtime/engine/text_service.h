@@ -26,6 +26,8 @@ class TextService {
   TextService& operator=(const TextService&) = delete;
 
   const mortise_text& c() const { return table_; }
+  /// Before front ends run: what they are told of the pipeline's default.
+  void set_parse_special(uint32_t value) { table_.parse_special = value; }
   mortise_vocabulary vocabulary() const;
   PieceOf piece_of() const;
 

@@ -5,10 +5,12 @@
 #include <mortise/cpp/utf8.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine.h"
 #include "messages.h"
+#include "model_template.h"
 
 namespace mortise::jinja {
 namespace {
@@ -41,30 +43,19 @@ struct Plugin {
   }
 };
 
+using Parsed = Result<std::unique_ptr<Template>>;
+
 /// A loaded chat. A template that does not parse is kept with its error, which every render reports.
 struct Chat {
   std::string source, bos, eos;
-  Result<std::unique_ptr<Template>> parsed;
+  Parsed parsed;
+  std::optional<Parsed> parsed_with_tools;
 };
-
-// The template that the model carries; empty where there is none.
-std::string model_template(const mortise_model& model) {
-  mortise_meta meta = {};
-  if (model.meta(model.ctx, str("tokenizer.chat_template"), &meta) == MORTISE_OK &&
-      meta.type == MORTISE_STRING && meta.is_array == 0 && meta.count == 1) {
-    return std::string(view(*static_cast<const mortise_str*>(meta.data)));
-  }
-  mortise_bytes blob = {};
-  if (model.blob(model.ctx, str("chat_template.jinja"), &blob) == MORTISE_OK) {
-    return std::string(reinterpret_cast<const char*>(blob.data), blob.size);
-  }
-  return {};
-}
 
 int32_t accepts(void* self, const mortise_model* model, mortise_error* error) noexcept {
   constexpr int32_t kSure = 100;
   const mortise_status status = guard(error, [&]() -> Result<void> {
-    if (!static_cast<Plugin*>(self)->source.empty() || !model_template(*model).empty()) return {};
+    if (!static_cast<Plugin*>(self)->source.empty() || !model_templates(*model).plain.empty()) return {};
     return fail(Code::not_found, "chat template",
                 "the model carries none; name one with template_file = \"FILE\" under [plugin.jinja]");
   });
@@ -74,11 +65,12 @@ int32_t accepts(void* self, const mortise_model* model, mortise_error* error) no
 mortise_status load(void* self, const mortise_model* model, mortise_str bos, mortise_str eos, void** chat,
                     mortise_error* error) noexcept {
   return guard(error, [&]() -> Result<void> {
-    std::string source = static_cast<Plugin*>(self)->source;
-    if (source.empty()) source = model_template(*model);
-    auto parsed = compile(source);
-    *chat = new Chat{std::move(source), replace_invalid(view(bos)), replace_invalid(view(eos)),
-                     std::move(parsed)};
+    ModelTemplates found{static_cast<Plugin*>(self)->source, {}};
+    if (found.plain.empty()) found = model_templates(*model);
+    auto out = std::make_unique<Chat>(
+        Chat{found.plain, replace_invalid(view(bos)), replace_invalid(view(eos)), compile(found.plain), {}});
+    if (!found.with_tools.empty()) out->parsed_with_tools = compile(found.with_tools);
+    *chat = out.release();
     return {};
   });
 }
@@ -103,11 +95,13 @@ mortise_status render_request(void*, void* chat, mortise_str request, mortise_ch
                               mortise_error* error) noexcept {
   return guard(error, [&]() -> Result<void> {
     const Chat& self = *static_cast<Chat*>(chat);
-    if (!self.parsed) return pass(self.parsed.error());
     Heap inputs;
     Context context;
     MORTISE_CHECK(read_request(inputs, view(request), self.bos, self.eos, context));
-    MORTISE_TRY(text, render(**self.parsed, std::move(context)));
+    const bool has_tools = !context.at("tools").is(Kind::none);
+    const Parsed& chosen = has_tools && self.parsed_with_tools ? *self.parsed_with_tools : self.parsed;
+    if (!chosen) return pass(chosen.error());
+    MORTISE_TRY(text, render(**chosen, std::move(context)));
     emit_spans(text, emit, arg);
     return {};
   });

@@ -60,4 +60,10 @@ Result<void> normalise_messages(json::Value* messages) {
   return {};
 }
 
+std::optional<bool> asked_parse_special(const json::Value& request) {
+  const auto found = request.find("parse_special");
+  if (found == request.end() || !found->is_boolean()) return std::nullopt;
+  return found->get<bool>();
+}
+
 }  // namespace mortise::client

@@ -61,16 +61,28 @@ Result<std::vector<uint32_t>> Text::encode(std::string_view text, bool parse_spe
   return encode_spans({{text.data(), text.size(), parse_special ? 1u : 0u, 0}}, add_special);
 }
 
-Result<std::vector<uint32_t>> Text::render(std::string_view request) const {
+bool Text::parses_special(std::optional<bool> asked, bool otherwise) const {
+  if (asked) return *asked;
+  if (service_->parse_special == MORTISE_PARSE_SPECIAL_UNSET) return otherwise;
+  return service_->parse_special == MORTISE_PARSE_SPECIAL_ON;
+}
+
+Result<std::vector<uint32_t>> Text::encode_prompt(std::string_view text, std::optional<bool> asked) const {
+  MORTISE_CHECK(check());
+  return encode(text, parses_special(asked, true), true);
+}
+
+Result<std::vector<uint32_t>> Text::render(std::string_view request, std::optional<bool> asked) const {
   MORTISE_CHECK(check());
   Stretches stretches;
   mortise_error error = c_error();
   const mortise_status status = service_->render(service_->ctx, str(request), collect, &stretches, &error);
   if (status != MORTISE_OK) return pass(from_c(status, error));
+  const bool trusts_messages = parses_special(asked, false);
   std::vector<mortise_span> spans;
   const char* at = stretches.text.data();
   for (const Stretches::One& one : stretches.list) {
-    spans.push_back({at, one.size, one.trusted ? 1u : 0u, 0});
+    spans.push_back({at, one.size, one.trusted || trusts_messages ? 1u : 0u, 0});
     at += one.size;
   }
   return encode_spans(spans, false);

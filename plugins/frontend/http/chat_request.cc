@@ -115,6 +115,7 @@ Result<ChatRequest> read_chat_request(std::string_view body, std::string_view se
   json::Value render = json::Value::object();
   render["messages"] = std::move(messages);
   request.render = json::dump(render);
+  request.parse_special = client::asked_parse_special(object);
   request.parameters = json::dump(object);
   return request;
 }

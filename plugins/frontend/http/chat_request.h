@@ -3,6 +3,7 @@
 #pragma once
 #include <mortise/cpp/result.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@ struct ChatRequest {
   bool stream = false;
   bool include_usage = false;
   bool logprobs = false;
+  std::optional<bool> parse_special;  ///< special tokens in messages; empty: as the pipeline has it
 };
 
 /// Errors name the parameter; Code::not_found is another model than `served`, Code::unsupported what the

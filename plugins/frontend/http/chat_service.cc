@@ -95,7 +95,7 @@ void ChatService::answer(const Job& job) {
   const auto refused = [&job](const Error& error) { job.exchange->send(to_api(error).response()); };
   const auto request = read_chat_request(job.body, model_);
   if (!request) return refused(request.error());
-  const auto prompt = text_.render(request->render);
+  const auto prompt = text_.render(request->render, request->parse_special);
   if (!prompt) return job.exchange->send(unrenderable(prompt.error()).response());
   auto answer = Answer::make(*request, model_, text_service_, job.exchange);
   if (!answer) return refused(answer.error());

@@ -37,12 +37,13 @@ Result<std::vector<uint32_t>> read_tokens(const json::Value& tokens) {
   return ids;
 }
 
-Result<std::vector<uint32_t>> render(json::Value messages, json::Value tools, const client::Text& text) {
+Result<std::vector<uint32_t>> render(json::Value messages, json::Value tools,
+                                     std::optional<bool> parse_special, const client::Text& text) {
   MORTISE_CHECK(client::normalise_messages(&messages));
   json::Value request = json::Value::object();
   request["messages"] = std::move(messages);
   if (!tools.is_discarded()) request["tools"] = std::move(tools);
-  auto ids = text.render(json::dump(request));
+  auto ids = text.render(json::dump(request), parse_special);
   if (!ids && ids.error().where.empty()) ids.error().where = "messages";
   return ids;
 }
@@ -57,9 +58,11 @@ Result<std::vector<uint32_t>> read_prompt(json::Value* object, const client::Tex
                 given == 0 ? "is missing; send one of prompt, messages, tokens"
                            : "does not stand alone; send only one of prompt, messages, tokens");
   if (!tokens.is_discarded()) return read_tokens(tokens);
-  if (!messages.is_discarded()) return render(std::move(messages), take(object, "tools"), text);
+  const std::optional<bool> parse_special = client::asked_parse_special(*object);
+  if (!messages.is_discarded())
+    return render(std::move(messages), take(object, "tools"), parse_special, text);
   if (!prompt.is_string()) return fail(Code::bad_argument, "prompt", "is no string");
-  auto ids = text.encode(prompt.get_ref<const std::string&>(), true, true);
+  auto ids = text.encode_prompt(prompt.get_ref<const std::string&>(), parse_special);
   if (!ids && ids.error().where.empty()) ids.error().where = "prompt";
   return ids;
 }

@@ -57,8 +57,7 @@ Result<void> run_text(const mortise_services& services, const TextOptions& optio
     request["messages"].push_back({{"role", "user"}, {"content", asked}});
     turn.chat_request = json::dump(request);
   }
-  MORTISE_TRY(prompt,
-              turn.chat_request.empty() ? text.encode(asked, true, true) : text.render(turn.chat_request));
+  MORTISE_TRY(prompt, turn.chat_request.empty() ? text.encode_prompt(asked) : text.render(turn.chat_request));
   turn.prompt = std::move(prompt);
   MORTISE_TRY(channel, client::Channel::open(services.engine));
   MORTISE_TRY(outcome, answer(services, *channel, control, turn, screen));

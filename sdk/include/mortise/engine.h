@@ -160,10 +160,14 @@ typedef struct mortise_engine {
                                 double* squares, double* magnitudes, uint64_t* rows, mortise_error* error);
 } mortise_engine;
 
-#define MORTISE_TEXT_ID "mortise.draft.text/1"
+enum { MORTISE_PARSE_SPECIAL_UNSET = 0, MORTISE_PARSE_SPECIAL_ON = 1, MORTISE_PARSE_SPECIAL_OFF = 2 };
+
+#define MORTISE_TEXT_ID "mortise.draft.text/2"
 typedef struct mortise_text {
   uint32_t size;
-  uint32_t reserved;
+  /* What [defaults] says of the request parameter parse_special; a request's own word goes before it, and
+   * where both are silent special tokens are recognised in a prompt but not in what messages bring. */
+  uint32_t parse_special;
   void* ctx;
   void (*vocabulary)(void* ctx, mortise_vocabulary* out);
   /* As in tokenizer.h. MORTISE_UNSUPPORTED where the pipeline has no tokenizer. */

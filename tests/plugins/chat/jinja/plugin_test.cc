@@ -6,6 +6,8 @@
 #include <mortise/plugin.h>
 
 #include <catch2/catch.hpp>
+#include <deque>
+#include <map>
 #include <string>
 
 extern "C" const mortise_plugin* mortise_plugin_v1(void);
@@ -13,24 +15,32 @@ extern "C" const mortise_plugin* mortise_plugin_v1(void);
 namespace mortise {
 namespace {
 
-// A model that carries `text` as its template, where it isn't empty.
+// A model that carries `text` as its template in GGUF's way, where it isn't empty, and further texts by key.
 struct FakeModel {
   std::string text;
-  mortise_str value{};
+  std::map<std::string, std::string, std::less<>> metas{}, blobs{};
+  std::deque<mortise_str> values{};
 
   mortise_model c() {
-    value = str(text);
+    if (!text.empty()) metas["tokenizer.chat_template"] = text;
     mortise_model model{};
     model.size = sizeof(model);
     model.ctx = this;
     model.dialect = "gguf";
     model.meta = [](void* ctx, mortise_str key, mortise_meta* out) -> mortise_status {
       auto* self = static_cast<FakeModel*>(ctx);
-      if (self->text.empty() || view(key) != "tokenizer.chat_template") return MORTISE_NOT_FOUND;
-      *out = {MORTISE_STRING, 0, 1, &self->value};
+      const auto found = self->metas.find(view(key));
+      if (found == self->metas.end()) return MORTISE_NOT_FOUND;
+      *out = {MORTISE_STRING, 0, 1, &self->values.emplace_back(str(found->second))};
       return MORTISE_OK;
     };
-    model.blob = [](void*, mortise_str, mortise_bytes*) -> mortise_status { return MORTISE_NOT_FOUND; };
+    model.blob = [](void* ctx, mortise_str name, mortise_bytes* out) -> mortise_status {
+      auto* self = static_cast<FakeModel*>(ctx);
+      const auto found = self->blobs.find(view(name));
+      if (found == self->blobs.end()) return MORTISE_NOT_FOUND;
+      *out = {reinterpret_cast<const uint8_t*>(found->second.data()), found->second.size()};
+      return MORTISE_OK;
+    };
     return model;
   }
 };
@@ -112,6 +122,40 @@ TEST_CASE("chat jinja plugin: a model without template is refused, unless a file
   const Chat missing("", "absent.jinja");
   CHECK(missing.self == nullptr);
   CHECK(std::string(missing.error.where) == "absent.jinja");
+}
+
+TEST_CASE("chat jinja plugin: templates of hub folders", "[jinja]") {
+  constexpr std::string_view kTools =
+      R"({"messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]})";
+  const auto load = [](Chat& chat) {
+    chat.model = chat.fake.c();
+    CHECK(chat.table->accepts(chat.self, &chat.model, &chat.error) == 100);
+    chat.load();
+  };
+  Chat file("");
+  file.fake.blobs["chat_template.jinja"] = "file";
+  file.fake.metas["tokenizer_config.chat_template"] = "text";
+  load(file);
+  CHECK(file.render(kRequest) == "file");
+  Chat text("");
+  text.fake.metas["tokenizer_config.chat_template"] = "text";
+  load(text);
+  CHECK(text.render(kTools) == "text");
+  Chat list("");
+  list.fake.metas["tokenizer_config.chat_template.0.name"] = "rag";
+  list.fake.metas["tokenizer_config.chat_template.0.template"] = "rag";
+  list.fake.metas["tokenizer_config.chat_template.1.name"] = "tool_use";
+  list.fake.metas["tokenizer_config.chat_template.1.template"] = "tools";
+  list.fake.metas["tokenizer_config.chat_template.2.name"] = "default";
+  list.fake.metas["tokenizer_config.chat_template.2.template"] = "plain";
+  load(list);
+  CHECK(list.render(kRequest) == "plain");
+  CHECK(list.render(kTools) == "tools");
+  CHECK(list.render(R"({"messages": [], "tools": []})") == "plain");
+  Chat gguf("plain");
+  gguf.fake.metas["tokenizer.chat_template.tool_use"] = "tools";
+  load(gguf);
+  CHECK(gguf.render(kTools) == "tools");
 }
 
 TEST_CASE("chat jinja plugin: a template that does not parse loads, and fails at render", "[jinja]") {
