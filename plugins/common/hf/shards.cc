@@ -89,7 +89,7 @@ class IndexHandler final : public JsonHandler {
   std::set<std::string> names_, files_;
 };
 
-Result<void> read_index(Host host, const std::string& path, Shards* out) {
+Result<void> map_index(Host host, const std::string& path, Shards* out) {
   uint32_t file = 0;
   mortise_bytes bytes = {nullptr, 0};
   mortise_error error = c_error();
@@ -100,12 +100,16 @@ Result<void> read_index(Host host, const std::string& path, Shards* out) {
         Code::limit, path,
         "has " + std::to_string(bytes.size) + " bytes; the limit is " + std::to_string(kConfigBytesMax));
   out->index_path = path;
-  IndexHandler handler(out->index_path, out);
-  MORTISE_CHECK(walk_json({reinterpret_cast<const char*>(bytes.data), bytes.size}, path, 0, handler));
-  return handler.finish();
+  return read_index({reinterpret_cast<const char*>(bytes.data), bytes.size}, path, out);
 }
 
 }  // namespace
+
+Result<void> read_index(std::string_view json, const std::string& where, Shards* out) {
+  IndexHandler handler(where, out);
+  MORTISE_CHECK(walk_json(json, where, 0, handler));
+  return handler.finish();
+}
 
 Result<Shards> list_shards(Host host, const std::string& folder) {
   Shards out;
@@ -116,7 +120,7 @@ Result<Shards> list_shards(Host host, const std::string& folder) {
     return out;
   }
   if (fs::is_regular_file(base / kIndex, error)) {
-    MORTISE_CHECK(read_index(host, (base / kIndex).string(), &out));
+    MORTISE_CHECK(map_index(host, (base / kIndex).string(), &out));
     return out;
   }
   for (fs::directory_iterator at(base, error), end; !error && at != end; at.increment(error)) {

@@ -4,6 +4,7 @@
 #include <mortise/cpp/part.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,9 +16,12 @@ struct Shards {
   std::string index_path;
 };
 
+/// Reads the index `json` into files and weight_map. Errors carry `where` and the byte: no such JSON, a
+/// tensor twice, a file that is no plain *.safetensors name.
+Result<void> read_index(std::string_view json, const std::string& where, Shards* out);
+
 /// model.safetensors; or the files that model.safetensors.index.json names; or every *.safetensors but
-/// adapters and, beside others, consolidated*. Errors: an index that is no such JSON, names a tensor twice or
-/// a file that is no plain *.safetensors name.
+/// adapters and, beside others, consolidated*. Errors: those of read_index, and what the system says.
 Result<Shards> list_shards(Host host, const std::string& folder);
 
 }  // namespace mortise::hf
