@@ -44,8 +44,8 @@ def same(what, name, config, tensors=None):
         checks.that(False, what, error)
 
 
-def refused(name, changes, *words):
-    folder = made(name, {**config_of(name), **changes})
+def refused(name, changes, *words, tensors=None):
+    folder = made(name, {**config_of(name), **changes}, tensors)
     out = mortise("explain", "jsonl", "-m", folder, *settings(use__tokenizer="none"))
     checks.that(out.returncode == 1 and out.stderr.count("\n") == 1 and all(w in out.stderr for w in words),
                 name, changes, out.stderr)
@@ -138,5 +138,7 @@ refused("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_invers
 refused("llama", {"model_type": "falcon"}, "model_type", "falcon", "llama")
 refused("llama", {"partial_rotary_factor": 1.5}, "partial_rotary_factor")
 refused("granite", {"attention_multiplier": -1}, "attention_multiplier")
+extra = {"model.layers.0.self_attn.q_norm.weight": np.ones(16, np.float32)}
+refused("stablelm", {}, "self_attn.q_norm", tensors={**to_gguf.tensors_of(source_of("stablelm")), **extra})
 shutil.rmtree(place)
 checks.done()

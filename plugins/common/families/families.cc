@@ -50,21 +50,22 @@ std::string_view look_up(const Family& family, Dialect dialect, What what, const
   return common[static_cast<size_t>(what)].in(dialect);
 }
 
-/// The part of `list` up to the next '|', which it loses.
-std::string_view take_choice(std::string_view* list) {
-  const size_t end = std::min(list->find('|'), list->size());
-  const std::string_view out = list->substr(0, end);
-  list->remove_prefix(std::min(end + 1, list->size()));
-  return out;
-}
-
 bool is_one_of(std::string_view list, std::string_view name) {
-  while (!list.empty())
-    if (take_choice(&list) == name) return true;
-  return false;
+  const std::vector<std::string_view> all = choices(list);
+  return std::find(all.begin(), all.end(), name) != all.end();
 }
 
 }  // namespace
+
+std::vector<std::string_view> choices(std::string_view list) {
+  std::vector<std::string_view> out;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find('|'), list.size());
+    out.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return out;
+}
 
 const Family* find_family(Dialect dialect, std::string_view name, bool has_experts) {
   const Family* found = nullptr;
@@ -83,8 +84,7 @@ std::string family_names(Dialect dialect) {
   std::string out;
   std::string_view last;
   for (const Family& family : kFamilies) {
-    std::string_view names = Pair{family.gguf, family.hf}.in(dialect);
-    const std::string_view name = take_choice(&names);
+    const std::string_view name = choices(Pair{family.gguf, family.hf}.in(dialect)).front();
     if (name != last) out += (out.empty() ? "" : ", ") + std::string(name);
     last = name;
   }
@@ -154,12 +154,11 @@ Names::Names(const mortise_model& model, const Family& family, Dialect dialect)
 }
 
 std::string Names::find(Role role, uint32_t layer, uint32_t expert) const {
-  std::string_view choices = name_template(family_, dialect_, role);
   std::string first;
   const std::string_view usual = name_template(family_, dialect_, Role::token_embd);
   const std::string_view prefix = usual.substr(0, usual.find('.') + 1);
-  while (!choices.empty()) {
-    std::string name = fill(take_choice(&choices), layer, expert);
+  for (const std::string_view choice : choices(name_template(family_, dialect_, role))) {
+    std::string name = fill(choice, layer, expert);
     if (dialect_ == Dialect::hf && name.compare(0, prefix.size(), prefix) == 0)
       name.replace(0, prefix.size(), base_);
     if (tensor(name) != nullptr) return name;

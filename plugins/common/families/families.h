@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mortise::families {
 
@@ -82,6 +83,8 @@ std::string family_names(Dialect dialect);
 /// The names of a role's tensor, with {layer} and {expert}; the first of those that '|' separates is the one
 /// to write. Empty: the family has no such tensor.
 std::string_view name_template(const Family& family, Dialect dialect, Role role);
+/// The parts of a list that '|' separates.
+std::vector<std::string_view> choices(std::string_view list);
 /// A template with its numbers filled in.
 std::string fill(std::string_view name, uint32_t layer, uint32_t expert);
 /// "x.weight" -> "x.bias"; a name without that end gets "_bias".

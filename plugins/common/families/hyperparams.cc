@@ -2,6 +2,7 @@
 #include "families/hyperparams.h"
 
 #include <cmath>
+#include <set>
 
 #include "families/read.h"
 
@@ -56,6 +57,7 @@ Result<Hyperparams> read_hyperparams(const mortise_model& model) {
   out.activation = known.family->activation;
   out.is_softmax_of_chosen = known.family->has(kSoftmaxOfChosen);
   out.has_qkv_bias = known.family->has(kQkvBias);
+  MORTISE_CHECK(check_tensors(source));
   MORTISE_CHECK(known.dialect == Dialect::gguf ? read_gguf(source, &out) : read_hf(source, &out));
   return out;
 }
@@ -86,6 +88,25 @@ Result<void> check_fixed(const Source& source, const Fixed* table, size_t count)
                 "asks for a computation that the family " + std::string(source.family.name) +
                     " has not here; such models are not supported");
   }
+  return {};
+}
+
+Result<void> check_tensors(const Source& source) {
+  constexpr auto kRoles = static_cast<uint8_t>(Role::shared_down) + 1;
+  const auto names_of = [&](const Family& family, std::set<std::string>* out) {
+    for (uint8_t role = 0; role < kRoles; ++role)
+      for (const std::string_view name :
+           choices(name_template(family, source.dialect, static_cast<Role>(role))))
+        out->insert(fill(name, 0, 0));
+  };
+  std::set<std::string> own, all;
+  names_of(source.family, &own);
+  for (uint64_t i = 0; i < family_count(); ++i) names_of(family_at(i), &all);
+  for (const std::string& name : all)
+    if (own.count(name) == 0 && source.model.tensor(source.model.ctx, str(name)) != nullptr)
+      return fail(Code::unsupported, name,
+                  "is a tensor that the family " + std::string(source.family.name) +
+                      " has no place for; such models are not supported");
   return {};
 }
 

@@ -186,8 +186,9 @@ Result<void> read_gguf(const Source& source, Hyperparams* out) {
   MORTISE_CHECK(read_experts(source, out));
   if (source.family.windows == Windows::without_rope)
     for (uint32_t i = 0; i < out->layers; ++i) out->layer[i].has_rope = (i + 1) % 4 != 0;
+  // Converters write use_parallel_residual also where it is not so; the absent second norm decides.
   MORTISE_TRY(parallel, source.meta.boolean(source.key("use_parallel_residual"), false));
-  out->is_parallel = parallel;
+  out->is_parallel = parallel && !Names(source.model, source.family, source.dialect).has(Role::ffn_norm);
   return {};
 }
 
