@@ -1,5 +1,5 @@
-"""Layers of SmolLM2, rounded with numpy to every scheme that the plugins awq, gptq and compressed_tensors read, give the
-bits that the same weights widened to float32 give, and stay close to the model they were rounded from.
+"""Layers of SmolLM2, rounded with numpy to every scheme that the plugins awq, gptq and compressed_tensors read, give
+the bits that the same weights widened to float32 give, and stay close to the model they were rounded from.
 
 usage: quant_smollm2_test.py   Thread rule: one thread. Flow: run by CTest; 77 without the model.
 """

@@ -21,6 +21,8 @@ constexpr uint64_t kDecodedBytesFew = 24 * 1024;
 constexpr uint64_t kDecodedBytesMany = 192 * 1024;
 constexpr uint64_t kManyRows = 16;
 constexpr uint64_t kRowsMin = 4;
+// Of layouts of several planes, whose words may run across the rows: eight rows then cost little more than one.
+constexpr uint64_t kPlanarRowsMin = 8;
 // Multiply-adds of a task; decoding an element counts as kDecodeCost of them.
 constexpr uint64_t kTaskWork = 600'000;
 constexpr uint64_t kDecodeCost = 4;
@@ -119,7 +121,8 @@ void unpack_rows(void*, void* weight, const uint32_t* rows, uint64_t count, floa
 
 uint64_t decoded_rows(const mortise_linear_desc& desc, uint64_t m) {
   const uint64_t bytes = m < kManyRows ? kDecodedBytesFew : kDecodedBytesMany;
-  return std::min(desc.rows, std::max(kRowsMin, bytes / (desc.k * sizeof(float)) / kRowsMin * kRowsMin));
+  const uint64_t least = desc.format->block_elements == 0 ? kPlanarRowsMin : kRowsMin;
+  return std::min(desc.rows, std::max(least, bytes / (desc.k * sizeof(float)) / kRowsMin * kRowsMin));
 }
 
 void plan(void*, uint32_t, const mortise_linear_desc* of, uint64_t m, uint32_t workers, mortise_plan* out) {

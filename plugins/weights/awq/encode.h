@@ -24,10 +24,10 @@ struct Planes {
   std::vector<uint16_t> scales;  // float16
 };
 
-/// Encodes x[rows][in] as rows [row0, row0 + rows); row0 is a multiple of 8. Each group spans from its least
-/// to its largest value, and 0 at least: scale = (max - min) / 15, zero = round(-min / scale), as AutoAWQ has
-/// it. With `importance` [in] a narrower span is taken where that lowers sum importance * error^2. False
-/// where a value is not finite or the scale no finite half.
+/// Encodes x[rows][in] as rows [row0, row0 + rows); row0 and rows are multiples of 8. Each group spans from
+/// its least to its largest value, and 0 at least: scale = (max - min) / 15, zero = round(-min / scale), as
+/// AutoAWQ has it. With `importance` [in] a narrower span is taken where that lowers sum importance *
+/// error^2. False where a value is not finite or the scale no finite half.
 bool encode_rows(const Shape& shape, uint64_t row0, uint64_t rows, const float* x, const float* importance,
                  Planes* out);
 
