@@ -34,3 +34,13 @@ TEST_CASE("scheduler: a row turns by the length it was admitted for, also after 
   }
   CHECK(tight.scheduler->stats().preemptions > 0);
 }
+
+TEST_CASE("scheduler: what was computed again after giving way is not shared with another RoPE") {
+  SchedulerRig rig(false, 8);
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (uint32_t i = 0; i < 4; ++i) channels.push_back(rig.send(30 + i, 30 + i));
+  for (const auto& channel : channels) rig.answer(channel);
+  REQUIRE(rig.scheduler->stats().preemptions > 0);
+  CHECK(rig.answer(rig.send(33, 4)).cached == 0);
+  CHECK(rig.answer(rig.send(33, 30)).cached > 0);
+}

@@ -142,7 +142,7 @@ TEST_CASE("program: packing lets all pages of packed weights go, and keeps table
         released.size() - tables - kExperts * kInner * sizeof(float));
 }
 
-TEST_CASE("program: operations learn the length that a row was admitted for, also behind take_rows") {
+TEST_CASE("program: operations learn the length that a row was admitted for") {
   ModelRig rig;
   rig.add("table", {kVocab, kHidden});
   rig.add("head", {kVocab, kVocab});
