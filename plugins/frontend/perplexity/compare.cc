@@ -64,13 +64,14 @@ Result<void> check_tokens(const client::Text& first, const client::Text& second,
     const auto piece = first.piece(ids[at], false), other_piece = second.piece(ids[at], false);
     if (!piece || !other_piece || *piece != *other_piece) return differs(at);
   }
-  return {};
+  return other.size() < ids.size() ? differs(count) : Result<void>();
 }
 
-/// One window through both engines.
+/// One window through both engines; `done` is called after each position.
+template <class Done>
 Result<void> compare_window(const mortise_services& services, const mortise_services& against,
                             const std::vector<uint32_t>& tokens, uint32_t vocab,
-                            const client::Control& control, std::vector<Range>* ranges) {
+                            const client::Control& control, std::vector<Range>* ranges, Done&& done) {
   MORTISE_TRY(score, client::Score::begin(services.engine, tokens));
   MORTISE_TRY(score_against, client::Score::begin(against.engine, tokens));
   size_t range = 0;
@@ -79,6 +80,7 @@ Result<void> compare_window(const mortise_services& services, const mortise_serv
     MORTISE_TRY(row_against, score_against->next(control));
     while (position >= (*ranges)[range].end) ++range;
     (*ranges)[range].figures.add(compare_rows(row, row_against, vocab, tokens[position]));
+    done(position);
   }
   return {};
 }
@@ -113,12 +115,11 @@ Result<Comparison> compare(const mortise_services& services, std::string_view te
   for (size_t at = 0; at + 2 <= ids.size(); at += window) {
     const size_t end = std::min(at + window, ids.size());
     if (end - at < 2) break;
-    MORTISE_CHECK(
-        compare_window(services, against,
-                       {ids.begin() + static_cast<ptrdiff_t>(at), ids.begin() + static_cast<ptrdiff_t>(end)},
-                       first.vocab, control, &out.ranges));
-    out.tokens += end - at;
-    progress.update(end);
+    const std::vector<uint32_t> tokens(ids.begin() + static_cast<ptrdiff_t>(at),
+                                       ids.begin() + static_cast<ptrdiff_t>(end));
+    MORTISE_CHECK(compare_window(services, against, tokens, first.vocab, control, &out.ranges,
+                                 [&](uint64_t position) { progress.update(at + position); }));
+    out.tokens += tokens.size();
   }
   std::erase_if(out.ranges, [](const Range& range) { return range.figures.tokens == 0; });
   return out;

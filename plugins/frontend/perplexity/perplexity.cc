@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/engine.h"
+#include "client/progress.h"
 #include "client/text.h"
 #include "json/json.h"
 
@@ -30,6 +31,7 @@ class Scorer {
   Scorer(client::Channel& channel, const client::Control& control) : channel_(channel), control_(control) {}
 
   Result<Score> run(const std::vector<uint32_t>& ids, size_t window) {
+    client::Progress progress("scoring", ids.size(), stderr);
     size_t at = 0;
     while (at < ids.size() || !open_.empty()) {
       const size_t size = std::min(window, ids.size() - at);
@@ -39,6 +41,7 @@ class Scorer {
         continue;
       }
       MORTISE_CHECK(take_event());
+      progress.update(at);
     }
     Score score;
     for (const Window& one : windows_) {
