@@ -85,8 +85,8 @@ void cut_by_tokens(std::string_view text, const TokenMatcher& matcher, const std
       continue;
     while (token.left_strip && match.begin > done && is_blank(char_ending_at(text, match.begin)))
       match.begin = char_before(text, match.begin);
+    // The next token may begin with blanks that this one takes, as in the hub's tokenizers.
     while (token.right_strip && is_blank(char_at(text, match.end))) next_char(text, &match.end);
-    from = match.end;
     if (match.begin > done) out->push_back({done, match.begin, TokenMatcher::kNone});
     out->push_back({match.begin, match.end, match.index});
     done = match.end;

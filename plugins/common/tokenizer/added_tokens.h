@@ -11,17 +11,17 @@
 
 namespace mortise::hub {
 
-constexpr size_t kAddedTokensMax = 65536;  // docs/limits.md
-constexpr size_t kAddedBytesMax = 512;     // of one such token's text
+constexpr size_t kAddedBytesMax = 512;  // of one such token's text; docs/limits.md
 
 struct AddedToken {
   std::string text;
   int32_t id = kNoToken;
-  bool special = false;      // found in trusted text only; a control token
-  bool normalized = false;   // found in normalized text, by its own normalized form
-  bool left_strip = false;   // takes the blanks before it
-  bool right_strip = false;  // takes the blanks behind it
-  bool single_word = false;  // only where no word character adjoins
+  bool special = false;       // found in trusted text only; a control token
+  bool normalized = false;    // found in normalized text, by its own normalized form
+  bool left_strip = false;    // takes the blanks before it
+  bool right_strip = false;   // takes the blanks behind it
+  bool single_word = false;   // only where no word character adjoins
+  bool only_decoded = false;  // never found in text
 };
 
 /// Finds one set of texts; each stands for an entry of a list that the caller keeps.

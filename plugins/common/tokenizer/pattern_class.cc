@@ -34,10 +34,11 @@ std::string_view later(std::string_view name) {
 
 }  // namespace
 
-// Oniguruma has some superscripts and fractions of Latin-1 in \w, Rust the joiners.
-std::string word_items(PatternSyntax syntax) {
+// Oniguruma has some superscripts and fractions of Latin-1 in \w, but not between brackets; Rust the joiners.
+std::string word_items(PatternSyntax syntax, bool in_class) {
   std::string out = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
-  out += syntax == PatternSyntax::oniguruma ? R"(\xB2\xB3\xB9\xBC-\xBE)" : R"(\x{200C}\x{200D})";
+  if (syntax == PatternSyntax::rust) out += R"(\x{200C}\x{200D})";
+  if (syntax == PatternSyntax::oniguruma && !in_class) out += R"(\xB2\xB3\xB9\xBC-\xBE)";
   return out.append(later("L")).append(later("M")).append(later("Nd"));
 }
 
@@ -53,7 +54,7 @@ std::string render(const CharSet& set, bool negated) {
 }
 
 // Behind a backslash: a class, or one character. Moves behind it.
-Result<CharSet> Translator::class_escape(bool* single) {
+Result<CharSet> Translator::class_escape(bool in_class, bool* single) {
   *single = false;
   const char c = peek(1);
   CharSet set;
@@ -75,7 +76,7 @@ Result<CharSet> Translator::class_escape(bool* single) {
       break;
     case 'w':
     case 'W':
-      set.items = word_items(syntax_);
+      set.items = word_items(syntax_, in_class);
       negated = c == 'W';
       break;
     case 'h':
@@ -206,6 +207,34 @@ Result<std::string> Translator::char_class(int depth) {
   return negated ? "(?:(?!" + every + last + ")(?s:.))" : "(?:" + every + last + ")";
 }
 
+// [:alpha:], [:^alpha:]: Oniguruma's go by the Unicode properties of their names.
+Result<CharSet> Translator::posix_class() {
+  const size_t end = in_.find(":]", at_);
+  if (end == std::string_view::npos) return bad("a [: without its :]");
+  std::string_view name = in_.substr(at_ + 2, end - at_ - 2);
+  const bool negated = !name.empty() && name[0] == '^';
+  if (negated) name.remove_prefix(1);
+  CharSet set;
+  if (name == "alpha" || name == "alnum") {
+    set.items = R"(\p{Alphabetic})" + std::string(later("L"));
+    if (name == "alnum") set.items.append(R"(\p{Nd})").append(later("Nd"));
+  } else if (name == "word") {
+    set.items = word_items(syntax_, true);
+  } else if (name == "space" || name == "digit" || name == "upper" || name == "lower") {
+    set.items = name == "space"   ? R"(\p{White_Space})"
+                : name == "digit" ? R"(\p{Nd})" + std::string(later("Nd"))
+                : name == "upper" ? R"(\p{Uppercase})"
+                                  : R"(\p{Lowercase})";
+  } else {
+    set.items = "[:" + std::string(name) + ":]";
+  }
+  at_ = end + 2;
+  if (!negated) return set;
+  CharSet out;
+  out.others.push_back(render(set, true));
+  return out;
+}
+
 Result<CharSet> Translator::operand(int depth) {
   CharSet set;
   bool after_char = false;  // a range may follow
@@ -213,10 +242,9 @@ Result<CharSet> Translator::operand(int depth) {
     const char c = peek();
     if ((c == ']' && !first) || (c == '&' && peek(1) == '&')) return set;
     if (c == '[' && peek(1) == ':') {
-      const size_t end = in_.find(":]", at_);
-      if (end == std::string_view::npos) return bad("a [: without its :]");
-      set.items += in_.substr(at_, end + 2 - at_);
-      at_ = end + 2;
+      MORTISE_TRY(inner, posix_class());
+      set.items += inner.items;
+      set.others.insert(set.others.end(), inner.others.begin(), inner.others.end());
       after_char = false;
     } else if (c == '[') {
       MORTISE_TRY(inner, char_class(depth + 1));
@@ -228,7 +256,7 @@ Result<CharSet> Translator::operand(int depth) {
     } else if (c == '\\') {
       if (at_ + 1 >= in_.size()) return bad("a \\ at the end");
       bool single = false;
-      MORTISE_TRY(inner, class_escape(&single));
+      MORTISE_TRY(inner, class_escape(true, &single));
       set.items += inner.items;
       set.others.insert(set.others.end(), inner.others.begin(), inner.others.end());
       after_char = single;

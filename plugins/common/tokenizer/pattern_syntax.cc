@@ -111,7 +111,7 @@ Result<void> Translator::escape() {
   if (at_ + 1 >= in_.size()) return bad("a \\ at the end");
   if (c == 'b' || c == 'B') {
     at_ += 2;
-    const std::string w = "[" + word_items(syntax_) + "]";
+    const std::string w = "[" + word_items(syntax_, false) + "]";
     atom(c == 'b' ? "(?:(?<=" + w + ")(?!" + w + ")|(?<!" + w + ")(?=" + w + "))"
                   : "(?:(?<=" + w + ")(?=" + w + ")|(?<!" + w + ")(?!" + w + "))");
     return {};
@@ -134,7 +134,7 @@ Result<void> Translator::escape() {
     return {};
   }
   bool single = false;
-  MORTISE_TRY(set, class_escape(&single));
+  MORTISE_TRY(set, class_escape(false, &single));
   atom(single ? set.items : render(set, false));
   return {};
 }

@@ -17,8 +17,8 @@ struct CharSet {
 /// A pattern that matches one character of the set.
 std::string render(const CharSet& set, bool negated);
 
-/// What \w stands for, as it is written between brackets.
-std::string word_items(PatternSyntax syntax);
+/// What \w stands for, as it is written between brackets; `in_class`: where the file has it there too.
+std::string word_items(PatternSyntax syntax, bool in_class);
 
 class Translator {
  public:
@@ -41,8 +41,9 @@ class Translator {
   Result<void> group();
   Result<void> interval();
   Result<void> escape();
-  Result<CharSet> class_escape(bool* single);
+  Result<CharSet> class_escape(bool in_class, bool* single);
   Result<CharSet> property();
+  Result<CharSet> posix_class();
   Result<std::string> code_point();
   Result<std::string> char_class(int depth);
   Result<CharSet> operand(int depth);

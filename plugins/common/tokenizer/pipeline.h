@@ -19,9 +19,9 @@
 
 namespace mortise::hub {
 
-constexpr size_t kTextBytesMax = size_t{1} << 24;   // 16 MiB in one encode(); docs/limits.md
-constexpr size_t kTokensMax = size_t{1} << 21;      // 2,097,152
-constexpr size_t kTokenBytesMax = size_t{1} << 28;  // 256 MiB of token texts in all
+constexpr size_t kTextBytesMax = size_t{1} << 24;        // 16 MiB in one encode(); docs/limits.md
+constexpr size_t kTokensMax = size_t{1} << 21;           // 2,097,152
+constexpr size_t kVocabularyBytesMax = size_t{1} << 28;  // 256 MiB of token texts in all
 
 /// A stretch of text; special tokens are found only where parse_special is set.
 struct Span {
@@ -36,9 +36,12 @@ struct Parts {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   Decoder decoder;
+  bool decode_added = true;  // false: added tokens stand for their text as it is
   Frame frame;
 };
 
+/// Reads one token's content and flags; an error where its text is too long.
+Result<AddedToken> load_added_token(const Node& node, int32_t id);
 /// Reads $.added_tokens. A token that the model has keeps the model's id.
 Result<std::vector<AddedToken>> load_added_tokens(const Node& root, const Model& model);
 
@@ -47,7 +50,6 @@ Result<Parts> load_parts(const Node& root, std::unique_ptr<Model> model);
 
 class Pipeline {
  public:
-  /// `unused`: ids of the model that stand for nothing (may be empty).
   static Result<std::unique_ptr<Pipeline>> make(Parts parts);
   ~Pipeline();
 
@@ -78,8 +80,8 @@ class Pipeline {
   struct Text;
 
   explicit Pipeline(Parts parts);
-  Result<void> decode_all();
-  void build_matchers(std::vector<std::string> normalized);
+  Result<void> decode_all(const std::vector<std::string>& normalized);
+  void build_matchers(const std::vector<std::string>& normalized);
   std::unique_ptr<Scratch> take_scratch() const;
   void give_back(std::unique_ptr<Scratch> scratch) const;
   Result<void> encode_all(std::span<const Span> spans, Scratch* scratch, std::vector<int32_t>* ids) const;

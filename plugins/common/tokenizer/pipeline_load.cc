@@ -9,10 +9,24 @@
 namespace mortise::hub {
 namespace {
 
-Result<AddedToken> load_added(const Node& node, const Model& model) {
-  AddedToken out;
+// The id is the model's where it has such a token, whatever the file says, as in the hub's tokenizers.
+Result<AddedToken> load_listed(const Node& node, const Model& model) {
   MORTISE_TRY(text, node.string("content"));
   MORTISE_TRY(id, node.integer("id"));
+  const int32_t known = model.find(text);
+  if (known != kNoToken) return load_added_token(node, known);
+  if (id < 0 || id >= static_cast<int64_t>(kTokensMax))
+    return node.bad_field("id",
+                          "is " + std::to_string(id) + "; ids are 0 to " + std::to_string(kTokensMax - 1));
+  if (!model.text(static_cast<int32_t>(id)).empty())
+    return node.bad_field("id", "is " + std::to_string(id) + ", which is another token of the model");
+  return load_added_token(node, static_cast<int32_t>(id));
+}
+
+}  // namespace
+
+Result<AddedToken> load_added_token(const Node& node, int32_t id) {
+  MORTISE_TRY(text, node.string("content"));
   MORTISE_TRY(special, node.boolean("special", false));
   MORTISE_TRY(normalized, node.boolean("normalized", !special));
   MORTISE_TRY(left_strip, node.boolean("lstrip", false));
@@ -23,19 +37,16 @@ Result<AddedToken> load_added(const Node& node, const Model& model) {
         "content",
         "has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kAddedBytesMax),
         Code::limit);
-  const int32_t known = model.find(text);
-  if (known == kNoToken && (id < 0 || id >= static_cast<int64_t>(kTokensMax)))
-    return node.bad_field("id",
-                          "is " + std::to_string(id) + "; ids are 0 to " + std::to_string(kTokensMax - 1));
-  if (known == kNoToken && !model.text(static_cast<int32_t>(id)).empty())
-    return node.bad_field("id", "is " + std::to_string(id) + ", which is another token of the model");
-  return AddedToken{std::string(text), known != kNoToken ? known : static_cast<int32_t>(id),
-                    special,           normalized,
-                    left_strip,        right_strip,
-                    single_word};
+  AddedToken out;
+  out.text = text;
+  out.id = id;
+  out.special = special;
+  out.normalized = normalized;
+  out.left_strip = left_strip;
+  out.right_strip = right_strip;
+  out.single_word = single_word;
+  return out;
 }
-
-}  // namespace
 
 Result<std::vector<AddedToken>> load_added_tokens(const Node& root, const Model& model) {
   std::vector<AddedToken> out;
@@ -44,7 +55,7 @@ Result<std::vector<AddedToken>> load_added_tokens(const Node& root, const Model&
   MORTISE_TRY(items, list->items());
   std::vector<std::pair<int32_t, size_t>> by_id;
   for (const Node& item : items) {
-    MORTISE_TRY(token, load_added(item, model));
+    MORTISE_TRY(token, load_listed(item, model));
     if (token.text.empty()) continue;
     by_id.emplace_back(token.id, out.size());
     out.push_back(std::move(token));
@@ -86,28 +97,34 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(Parts parts) {
     scratch.start(token.text.size());
     if (token.normalized) MORTISE_CHECK(out->parts_.normalizer.run(&normalized.back(), &scratch));
   }
-  out->build_matchers(std::move(normalized));
-  MORTISE_CHECK(out->decode_all());
+  out->build_matchers(normalized);
+  MORTISE_CHECK(out->decode_all(normalized));
   return out;
 }
 
-void Pipeline::build_matchers(std::vector<std::string> normalized) {
+void Pipeline::build_matchers(const std::vector<std::string>& normalized) {
   for (uint32_t i = 0; i < normalized.size(); ++i) {
     const AddedToken& token = parts_.added[i];
+    if (token.only_decoded) continue;
     if (!token.normalized) raw_.add(token.text, i);
     if (!token.normalized || token.special) raw_and_special_.add(token.text, i);
-    if (token.normalized && !normalized[i].empty()) normalized_.add(std::move(normalized[i]), i);
+    if (token.normalized && !normalized[i].empty()) normalized_.add(normalized[i], i);
   }
   raw_.build();
   raw_and_special_.build();
   normalized_.build();
 }
 
-Result<void> Pipeline::decode_all() {
+// An added token that is found in normalized text decodes from its normalized form, as the hub has it: the
+// decoder undoes what the normalizer did.
+Result<void> Pipeline::decode_all(const std::vector<std::string>& normalized) {
   int32_t count = parts_.model->size();
   for (const AddedToken& token : parts_.added) count = std::max(count, token.id + 1);
   std::vector<const AddedToken*> added(static_cast<size_t>(count));
   for (const AddedToken& token : parts_.added) added[static_cast<size_t>(token.id)] = &token;
+  const auto added_text = [&](const AddedToken* token) -> std::string_view {
+    return normalized[static_cast<size_t>(token - parts_.added.data())];
+  };
   flags_.assign(added.size(), 0);
   MatchScratch scratch;
   bool differ = false;
@@ -115,21 +132,22 @@ Result<void> Pipeline::decode_all() {
   size_t total = 0;
   for (int32_t id = 0; id < count; ++id) {
     const AddedToken* token = added[static_cast<size_t>(id)];
-    const std::string_view text = token != nullptr ? std::string_view(token->text) : parts_.model->text(id);
+    const std::string_view text = token != nullptr ? added_text(token) : parts_.model->text(id);
     if (token != nullptr && token->special) flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_CONTROL;
     later.assign(text);
     first.assign(text);
     if (text.empty()) {
       flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_UNUSED;
-    } else {
+    } else if (token == nullptr || parts_.decode_added) {
       scratch.start(text.size());
       MORTISE_CHECK(parts_.decoder.run(&later, false, &scratch));
       MORTISE_CHECK(parts_.decoder.run(&first, true, &scratch));
     }
     total += later.size();
-    if (total > kTokenBytesMax)
-      return fail(Code::limit, "decoder",
-                  "makes more than " + std::to_string(kTokenBytesMax) + " bytes of the tokens, the limit");
+    if (total > kVocabularyBytesMax)
+      return fail(
+          Code::limit, "decoder",
+          "makes more than " + std::to_string(kVocabularyBytesMax) + " bytes of the tokens, the limit");
     bytes_.push(later);
     first_bytes_.push(first);
     differ = differ || later != first;

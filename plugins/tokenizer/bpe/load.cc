@@ -1,73 +1,65 @@
-// Tokenizer::load: the tokenizer.ggml.* keys, checked. Thread rule: [load]. Flow: metadata -> Tokenizer.
-#include "tokenizer.h"
+// Which file of a model holds its tokenizer. Thread rule: [load]. Flow: an opened model -> hub::Pipeline.
+#include "load.h"
 
 namespace mortise::bpe {
 namespace {
 
-constexpr std::string_view kModelKey = "tokenizer.ggml.model";
-constexpr std::string_view kAddBosKey = "tokenizer.ggml.add_bos_token";
-constexpr std::string_view kAddEosKey = "tokenizer.ggml.add_eos_token";
-
-Result<int32_t> load_id(const Metadata& metadata, std::string_view key, int32_t token_count) {
-  MORTISE_TRY(id, metadata.integer(key));
-  if (!id) return kNoToken;
-  if (*id < 0 || *id >= token_count)
-    return bad_key(key, "is " + std::to_string(*id) + ", but the tokens are 0 to " +
-                            std::to_string(token_count - 1) + "; convert the model again");
-  return static_cast<int32_t>(*id);
+Metadata metadata_of(const mortise_model& model) {
+  return Metadata([&model](std::string_view key) -> std::optional<mortise_meta> {
+    mortise_meta value = {};
+    if (model.meta(model.ctx, str(key), &value) != MORTISE_OK) return std::nullopt;
+    return value;
+  });
 }
 
-Result<bool> load_add(const Metadata& metadata, std::string_view key, int32_t id, bool fallback) {
-  MORTISE_TRY(add, metadata.boolean(key));
-  if (add && *add && id == kNoToken)
-    return bad_key(key, "is true, but the file names no such token; convert the model again");
-  return add.value_or(fallback) && id != kNoToken;
+std::optional<std::string_view> blob(const mortise_model& model, std::string_view name) {
+  mortise_bytes bytes = {};
+  if (model.blob == nullptr || model.blob(model.ctx, str(name), &bytes) != MORTISE_OK) return std::nullopt;
+  return std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.size);
 }
 
-Result<SpecialIds> load_special_ids(const Metadata& metadata, int32_t token_count, bool add_bos) {
-  SpecialIds out;
-  int32_t unused =
-      kNoToken;  // checked, as a damaged file shows there too, but of no use to a byte-level vocabulary
-  const std::pair<std::string_view, int32_t*> keys[] = {
-      {"tokenizer.ggml.bos_token_id", &out.bos},         {"tokenizer.ggml.eos_token_id", &out.eos},
-      {"tokenizer.ggml.eot_token_id", &out.end_of_turn}, {"tokenizer.ggml.eom_token_id", &out.end_of_message},
-      {"tokenizer.ggml.unknown_token_id", &unused},      {"tokenizer.ggml.padding_token_id", &unused}};
-  for (const auto& [key, id] : keys) {
-    MORTISE_TRY(value, load_id(metadata, key, token_count));
-    *id = value;
+bool is_hub(const mortise_model& model) {
+  return model.dialect != nullptr && std::string_view(model.dialect) == "hf";
+}
+
+Result<Loaded> load_blob(const mortise_model& model) {
+  if (const auto text = blob(model, "tokenizer.json")) return load_hub(*text);
+  const auto config = blob(model, "tokenizer_config.json");
+  // Without a template nothing that a model is told spells special tokens, and Mistral's own reader never
+  // takes text for one.
+  if (const auto text = blob(model, "tekken.json"))
+    return load_tekken(*text, config.has_value() || blob(model, "chat_template.jinja").has_value());
+  if (const auto text = blob(model, "tokenizer.tiktoken")) {
+    MORTISE_TRY(type, metadata_of(model).string("model_type"));
+    return load_tiktoken(*text, config.value_or(""), type.value_or(""));
   }
-  MORTISE_TRY(bos, load_add(metadata, kAddBosKey, out.bos, add_bos));
-  MORTISE_TRY(eos, load_add(metadata, kAddEosKey, out.eos, false));
-  out.add_bos = bos;
-  out.add_eos = eos;
-  return out;
+  return fail(Code::unsupported, "tokenizer",
+              "the model has no tokenizer.json, tekken.json or tiktoken file; fetch one of them");
 }
 
 }  // namespace
 
-Result<void> check_model(const Metadata& metadata) {
-  MORTISE_TRY(model, metadata.string(kModelKey));
-  if (!model) return bad_key(kModelKey, "is missing; the file holds no tokenizer", Code::unsupported);
-  if (*model != "gpt2")
-    return bad_key(kModelKey, "is " + quoted(*model) + "; byte-level BPE is \"gpt2\"", Code::unsupported);
-  return {};
+Result<void> check_model(const mortise_model& model) {
+  if (!is_hub(model)) return check_gguf(metadata_of(model));
+  if (const auto text = blob(model, "tokenizer.json")) return check_hub(*text);
+  if (blob(model, "tekken.json") || blob(model, "tokenizer.tiktoken")) return {};
+  return fail(Code::unsupported, "tokenizer",
+              "the model has no tokenizer.json, tekken.json or tiktoken file; fetch one of them");
 }
 
-Result<std::unique_ptr<Tokenizer>> Tokenizer::load(const Metadata& metadata) {
-  MORTISE_CHECK(check_model(metadata));
-  MORTISE_TRY(row, find_pre_tokenizer(metadata));
-  auto out = std::make_unique<Tokenizer>();
-  MORTISE_TRY(pre_tokenizer, PreTokenizer::compile(*row));
-  MORTISE_TRY(vocabulary, Vocabulary::load(metadata));
-  MORTISE_TRY(special_ids, load_special_ids(metadata, vocabulary.size(), row->add_bos));
-  MORTISE_TRY(merges, MergeTable::load(metadata, vocabulary));
-  MORTISE_TRY(special_tokens, SpecialTokens::load(vocabulary));
-  out->pre_tokenizer_ = std::move(pre_tokenizer);
-  out->vocabulary_ = std::move(vocabulary);
-  out->special_ids_ = special_ids;
-  out->merges_ = std::move(merges);
-  out->special_tokens_ = std::move(special_tokens);
-  return out;
+Result<Loaded> load(const mortise_model& model) {
+  if (!is_hub(model)) return load_gguf(metadata_of(model));
+  MORTISE_TRY(pipeline, load_blob(model));
+  const auto find = [&](std::string_view text) { return pipeline->find(text); };
+  const auto find_special = [&](std::string_view text) { return pipeline->find_special(text); };
+  hub::SpecialIds ids = hub::load_special_ids(model, pipeline->count(), find, find_special);
+  const hub::SpecialIds& own = pipeline->special_ids();  // of files without configuration
+  if (ids.bos == kNoToken) ids.bos = own.bos;
+  if (ids.eos == kNoToken) ids.eos = own.eos;
+  if (!ids.add_bos) ids.add_bos = own.add_bos;
+  if (own.eos != kNoToken) ids.ends.push_back(own.eos);
+  pipeline->set_special_ids(ids);
+  return std::move(pipeline);
 }
 
 }  // namespace mortise::bpe

@@ -10,61 +10,24 @@
 namespace mortise::bpe {
 namespace {
 
-constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
-
 // Up to here a scan over all pairs costs less than the heap.
 constexpr size_t kShortPiece = 32;
 
 constexpr uint32_t kNowhere = UINT32_MAX;
 
-struct Rule {
-  int32_t left, right, result;
-};
-
-Result<Rule> parse_rule(std::string_view text, size_t index, const Vocabulary& vocabulary,
-                        std::string* joined) {
-  const auto bad = [&](std::string what) {
-    return bad_key(kMergesKey, "entry " + std::to_string(index) + " " + what + "; convert the model again");
-  };
-  const size_t blank = text.find(' ');
-  if (blank == std::string_view::npos || text.find(' ', blank + 1) != std::string_view::npos || blank == 0 ||
-      blank + 1 == text.size())
-    return bad("isn't two tokens with one blank between them");
-  joined->assign(text.substr(0, blank)).append(text.substr(blank + 1));
-  const Rule rule{vocabulary.find(text.substr(0, blank)), vocabulary.find(text.substr(blank + 1)),
-                  vocabulary.find(*joined)};
-  if (rule.left == kNoToken) return bad("has a left part that isn't a token");
-  if (rule.right == kNoToken) return bad("has a right part that isn't a token");
-  if (rule.result == kNoToken) return bad("makes a text that isn't a token");
-  return rule;
-}
-
 uint64_t heap_entry(uint32_t rank, uint32_t at) { return static_cast<uint64_t>(rank) << 32 | at; }
 
 }  // namespace
 
-Result<MergeTable> MergeTable::load(const Metadata& metadata, const Vocabulary& vocabulary) {
-  MORTISE_TRY(rules, metadata.strings(kMergesKey));
-  if (rules.size() > kMaxMerges)
-    return bad_key(
-        kMergesKey,
-        "has " + std::to_string(rules.size()) + " entries; the limit is " + std::to_string(kMaxMerges),
-        Code::limit);
-  MergeTable out;
-  out.seed_ = random_seed();
-  out.slots_.assign(table_slots(rules.size()), Slot{kEmpty, Merge()});
-  out.mask_ = out.slots_.size() - 1;
-  std::string joined;
-  for (size_t i = 0; i < rules.size(); ++i) {
-    MORTISE_TRY(rule, parse_rule(view(rules[i]), i, vocabulary, &joined));
-    out.insert(pair_key(rule.left, rule.right), Merge{static_cast<uint32_t>(i), rule.result});
-  }
-  return out;
+MergeTable::MergeTable(const std::vector<Rule>& rules)
+    : slots_(table_slots(rules.size()), Slot{kEmpty, Merge()}),
+      mask_(slots_.size() - 1),
+      seed_(random_seed()) {
+  for (const Rule& rule : rules) insert(pair_key(rule.left, rule.right), Merge{rule.rank, rule.result});
 }
 
 size_t MergeTable::slot_of(uint64_t key) const { return hash_mix(key ^ seed_, kHashOdd) & mask_; }
 
-// A rule that stands there twice counts where it stands last, as in the hub's tokenizers.
 void MergeTable::insert(uint64_t key, Merge merge) {
   size_t slot = slot_of(key);
   while (slots_[slot].key != kEmpty && slots_[slot].key != key) slot = (slot + 1) & mask_;

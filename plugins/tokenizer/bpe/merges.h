@@ -1,6 +1,6 @@
 // The merge rules and their application to one piece of text.
 // Thread rule: immutable after load, any thread; a MergeScratch serves one thread at a time.
-// Flow: metadata -> MergeTable; encoding: symbols of a piece -> merge() -> tokens.
+// Flow: files -> rules -> MergeTable; encoding: symbols of a word -> merge() -> tokens.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,6 +19,12 @@ struct Merge {
   int32_t id = kNoToken;
 };
 
+/// Two neighbours, what they become, and how early the rule was learnt.
+struct Rule {
+  int32_t left, right, result;
+  uint32_t rank;
+};
+
 /// Buffers of merge(), kept from piece to piece.
 struct MergeScratch {
   std::vector<Merge> pairs;
@@ -28,9 +34,9 @@ struct MergeScratch {
 
 class MergeTable {
  public:
-  /// Reads tokenizer.ggml.merges: "left right" by falling priority. Both parts and the two joined must be
-  /// tokens.
-  static Result<MergeTable> load(const Metadata& metadata, const Vocabulary& vocabulary);
+  /// Of equal pairs the last counts, as in the hub's tokenizers. At most kMaxMerges rules.
+  explicit MergeTable(const std::vector<Rule>& rules);
+  MergeTable() : MergeTable(std::vector<Rule>()) {}
 
   /// The rule for two neighbours; rank kNoRank where there is none.
   Merge find(int32_t left, int32_t right) const {

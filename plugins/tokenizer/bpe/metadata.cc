@@ -28,13 +28,6 @@ tl::unexpected<Error> bad_key(std::string_view key, std::string message, Code co
   return fail(code, std::string(key), std::move(message));
 }
 
-std::string quoted(std::string_view text) {
-  constexpr size_t kShown = 64;
-  std::string out = "\"";
-  for (const char byte : text.substr(0, kShown)) out += byte >= ' ' && byte <= '~' ? byte : '?';
-  return out + "\"";
-}
-
 Result<std::optional<mortise_meta>> Metadata::typed(std::string_view key, mortise_type type,
                                                     bool array) const {
   std::optional<mortise_meta> value = get_(key);

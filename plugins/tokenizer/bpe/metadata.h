@@ -9,7 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "tokenizer/json_node.h"
+
 namespace mortise::bpe {
+
+using hub::quoted;
 
 /// The value of a key, or nothing where the file lacks it. What it points to must live until the load is
 /// over.
@@ -37,8 +41,5 @@ class Metadata {
 
 /// An error about a key of the file.
 tl::unexpected<Error> bad_key(std::string_view key, std::string message, Code code = Code::bad_data);
-
-/// A text of the file for an error: in quotes, cut to 64 bytes, with "?" for what isn't printable ASCII.
-std::string quoted(std::string_view text);
 
 }  // namespace mortise::bpe

@@ -2,93 +2,41 @@
 // encoding.
 #include "vocabulary.h"
 
-#include "tokenizer/byte_alphabet.h"
 #include "hash.h"
+#include "tokenizer/byte_alphabet.h"
 
 namespace mortise::bpe {
-namespace {
 
-constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
-constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
-
-Result<std::vector<TokenType>> load_types(const Metadata& metadata, size_t count) {
-  MORTISE_TRY(types, metadata.integers(kTypesKey));
-  if (!types) return std::vector<TokenType>(count, TokenType::normal);
-  if (types->size() != count)
-    return bad_key(kTypesKey, "has " + std::to_string(types->size()) + " entries for " +
-                                  std::to_string(count) + " tokens; convert the model again");
-  std::vector<TokenType> out(count);
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t type = (*types)[i];
-    if (type < 0 || type > static_cast<int64_t>(TokenType::byte))
-      return bad_key(kTypesKey, "entry " + std::to_string(i) + " is " + std::to_string(type) +
-                                    ", outside 0 to 6; convert the model again");
-    out[i] = static_cast<TokenType>(type);
-  }
-  return out;
-}
-
-}  // namespace
-
-Result<Vocabulary> Vocabulary::load(const Metadata& metadata) {
-  MORTISE_TRY(tokens, metadata.strings(kTokensKey));
-  if (tokens.empty()) return bad_key(kTokensKey, "is empty; the file holds no tokenizer");
-  if (tokens.size() > kMaxTokens)
-    return bad_key(
-        kTokensKey,
-        "has " + std::to_string(tokens.size()) + " entries; the limit is " + std::to_string(kMaxTokens),
-        Code::limit);
-  size_t total = 0;
-  for (const mortise_str& token : tokens) {
-    if (token.size > kMaxVocabularyBytes - total)
-      return bad_key(kTokensKey,
-                     "holds more than " + std::to_string(kMaxVocabularyBytes) + " bytes, the limit",
-                     Code::limit);
-    total += token.size;
-  }
-  MORTISE_TRY(types, load_types(metadata, tokens.size()));
-  Vocabulary out;
-  out.types_ = std::move(types);
-  out.texts_.reserve(tokens.size(), total);
-  out.bytes_.reserve(tokens.size(), total);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    out.texts_.open()->append(view(tokens[i]));
-    out.texts_.close();
-    out.add_bytes(out.types_[i], view(tokens[i]));
-  }
-  out.index_texts();
-  return out;
-}
-
-void Vocabulary::add_bytes(TokenType type, std::string_view text) {
-  std::string* bytes = bytes_.open();
-  const bool verbatim =
-      type == TokenType::unknown || type == TokenType::control || type == TokenType::user_defined;
-  if (type != TokenType::unused && (verbatim || !hub::append_spelled(text, bytes))) bytes->append(text);
-  bytes_.close();
-}
-
-void Vocabulary::index_texts() {
+void Vocabulary::index(Spelling spelling) {
   seed_ = random_seed();
-  slots_.assign(table_slots(types_.size()), kNoToken);
+  slots_.assign(table_slots(texts_.size()), Slot());
   const size_t mask = slots_.size() - 1;
   for (int32_t id = 0; id < size(); ++id) {
-    size_t slot = hash_bytes(text(id), seed_) & mask;
-    while (slots_[slot] != kNoToken && text(slots_[slot]) != text(id)) slot = (slot + 1) & mask;
-    if (slots_[slot] == kNoToken) slots_[slot] = id;
+    if (text(id).empty()) continue;
+    const uint64_t hash = hash_bytes(text(id), seed_);
+    const auto part = static_cast<uint32_t>(hash >> 32);
+    size_t slot = hash & mask;
+    const auto other = [&](const Slot& entry) { return entry.hash != part || text(entry.id) != text(id); };
+    while (slots_[slot].id != kNoToken && other(slots_[slot])) slot = (slot + 1) & mask;
+    if (slots_[slot].id == kNoToken) slots_[slot] = {id, part};
   }
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(byte);
-    std::string spelling;
-    hub::append_spelling(std::string_view(&one, 1), &spelling);
-    byte_tokens_[byte] = find(spelling);
+    std::string spelled(1, one);
+    if (spelling == Spelling::alphabet) {
+      spelled.clear();
+      hub::append_spelling(std::string_view(&one, 1), &spelled);
+    }
+    byte_tokens_[byte] = find(spelled);
   }
 }
 
 int32_t Vocabulary::find(std::string_view text) const {
   const size_t mask = slots_.size() - 1;
-  for (size_t slot = hash_bytes(text, seed_) & mask; slots_[slot] != kNoToken; slot = (slot + 1) & mask)
-    if (this->text(slots_[slot]) == text) return slots_[slot];
+  const uint64_t hash = hash_bytes(text, seed_);
+  const auto part = static_cast<uint32_t>(hash >> 32);
+  for (size_t slot = hash & mask; slots_[slot].id != kNoToken; slot = (slot + 1) & mask)
+    if (slots_[slot].hash == part && this->text(slots_[slot].id) == text) return slots_[slot].id;
   return kNoToken;
 }
 

@@ -1,5 +1,4 @@
-// libFuzzer target: a tokenizer's metadata and a text. Thread rule: one thread. Flow: Tokenizer::load and
-// encode.
+// libFuzzer target: a tokenizer's metadata and a text. Thread rule: one thread. Flow: load_gguf and encode.
 //
 // Input: lines, then a NUL byte, then the text. A line's first byte says what the rest is: `m` the model, `p`
 // the pre-tokenizer, `B` the 256 byte tokens, a digit a token of that type, `+` a merge, `i` the value of an
@@ -12,11 +11,16 @@
 #include <string>
 #include <string_view>
 
+#include <mortise/tokenizer.h>
+
+#include "bpe_model.h"
+#include "load.h"
 #include "tokenizer/byte_alphabet.h"
-#include "tokenizer.h"
 
 using namespace mortise;
 using namespace mortise::bpe;
+using hub::Span;
+using Tokenizer = hub::Pipeline;
 
 namespace {
 
@@ -34,7 +38,7 @@ void add_bytes(Input* input) {
   if (!input->byte_texts.empty()) return;
   for (int byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(byte);
-    mortise::hub::append_spelling(std::string_view(&one, 1), &input->byte_texts.emplace_back());
+    hub::append_spelling(std::string_view(&one, 1), &input->byte_texts.emplace_back());
   }
   for (const std::string& text : input->byte_texts) {
     input->tokens.push_back(str(text));
@@ -104,7 +108,7 @@ std::vector<int32_t> must_encode(const Tokenizer& tokenizer, const std::vector<S
   std::vector<int32_t> ids;
   const Result<void> done = tokenizer.encode(spans, add_special, &ids);
   assert(done);
-  for (const int32_t id : ids) assert(id >= 0 && id < tokenizer.vocabulary().size());
+  for (const int32_t id : ids) assert(id >= 0 && id < tokenizer.count());
   return ids;
 }
 
@@ -114,22 +118,22 @@ void check_exact(const Input& input, const Tokenizer& tokenizer, const std::stri
   const bool plain =
       std::all_of(input.types.begin(), input.types.end(), [](int64_t type) { return type == 1; });
   if (input.byte_texts.empty() || (!plain && !input.merges.empty())) return;
+  const Vocabulary& vocabulary = static_cast<const BpeModel&>(tokenizer.model()).vocabulary();
   for (int32_t id = 0; id < 256; ++id)
-    if (tokenizer.vocabulary().byte_token(static_cast<uint8_t>(id)) != id) return;  // `B` was not the first
+    if (vocabulary.byte_token(static_cast<uint8_t>(id)) != id) return;  // `B` was not the first
   const auto pre = input.texts.find("tokenizer.ggml.pre");
   std::string decoded;
-  for (const int32_t id : must_encode(tokenizer, input.spans, false))
-    decoded += tokenizer.vocabulary().bytes(id);
+  for (const int32_t id : must_encode(tokenizer, input.spans, false)) decoded += tokenizer.bytes(id, false);
   assert((pre != input.texts.end() && view(pre->second) == "qwen2") || decoded == text);
   for (const int32_t id : must_encode(tokenizer, {{text, false}}, false))
-    assert(tokenizer.vocabulary().type(id) != TokenType::control);
+    assert((tokenizer.flags(id) & MORTISE_PIECE_CONTROL) == 0);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Input input = read_input({reinterpret_cast<const char*>(data), size});
-  const auto loaded = Tokenizer::load(Metadata([&input](std::string_view key) { return get(input, key); }));
+  const auto loaded = load_gguf(Metadata([&input](std::string_view key) { return get(input, key); }));
   if (!loaded) {
     assert(!loaded.error().where.empty() && loaded.error().message.find('\n') == std::string::npos);
     return 0;

@@ -64,11 +64,11 @@ TEST_CASE("bpe cases: tok-07, pieces of every length, none empty") {
   const auto ids = encode(*tokenizer, text);
   CHECK(ids == expected.at("ids").get<std::vector<int32_t>>());
   std::vector<size_t> lengths;
-  for (const int32_t id : ids) lengths.push_back(tokenizer->vocabulary().bytes(id).size());
+  for (const int32_t id : ids) lengths.push_back(tokenizer->bytes(id, false).size());
   CHECK(lengths == expected.at("per_token_byte_lengths").get<std::vector<size_t>>());
   CHECK(decode(*tokenizer, ids) == text);
-  for (int32_t id = 0; id < tokenizer->vocabulary().size(); ++id)
-    if (tokenizer->vocabulary().bytes(id).empty()) FAIL("token " << id << " is empty");
+  for (int32_t id = 0; id < tokenizer->count(); ++id)
+    if (tokenizer->bytes(id, false).empty()) FAIL("token " << id << " is empty");
 }
 
 TEST_CASE("bpe cases: tok-11, bytes without a token are left out") {
@@ -81,9 +81,9 @@ TEST_CASE("bpe cases: tok-11, bytes without a token are left out") {
   std::istringstream names("04 06 13 14 16 1D C0 C1 F1 F2 F5 F6 F7 F8 F9 FA FB FC FD FE FF");
   int missing = 0;
   for (std::string name; names >> name; ++missing)
-    CHECK(tokenizer->vocabulary().byte_token(static_cast<uint8_t>(from_hex(name)[0])) == kNoToken);
+    CHECK(vocabulary_of(*tokenizer).byte_token(static_cast<uint8_t>(from_hex(name)[0])) == kNoToken);
   for (unsigned byte = 0; byte < 256; ++byte)
-    missing -= tokenizer->vocabulary().byte_token(static_cast<uint8_t>(byte)) == kNoToken;
+    missing -= vocabulary_of(*tokenizer).byte_token(static_cast<uint8_t>(byte)) == kNoToken;
   CHECK(missing == 0);
 }
 

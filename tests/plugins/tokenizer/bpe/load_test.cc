@@ -5,6 +5,7 @@
 #include "test_metadata.h"
 
 using namespace mortise::bpe;
+namespace hub = mortise::hub;
 
 namespace {
 
@@ -56,13 +57,13 @@ TEST_CASE("bpe load: model and missing keys") {
 
 TEST_CASE("bpe load: an unknown pre-tokenizer is answered with the known ones") {
   TestMetadata metadata = good();
-  for (const char* name : {"tekken", "", "gpt", "gpt-2 gpt2", " ", "a\nb"}) {
+  for (const char* name : {"tekkens", "", "gpt", "gpt-2 gpt2", " ", "a\nb"}) {
     metadata.set("tokenizer.ggml.pre", name);
-    check_bad(metadata, "tokenizer.ggml.pre",
-              "known are: gpt-2 gpt2 smollm qwen2 llama-bpe llama3 llama-v3 default", Code::unsupported);
+    check_bad(metadata, "tokenizer.ggml.pre", "known are: gpt-2 gpt2 phi-2 olmo mpt smollm starcoder",
+              Code::unsupported);
   }
-  for (const char* name :
-       {"gpt-2", "gpt2", "smollm", "qwen2", "llama-bpe", "llama3", "llama-v3", "default"}) {
+  for (const char* name : {"gpt-2", "gpt2", "smollm", "starcoder", "refact", "qwen2", "stablelm2",
+                           "llama-bpe", "llama3", "llama-v3", "dbrx", "gpt-4o", "tekken", "default"}) {
     metadata.set("tokenizer.ggml.pre", name);
     CHECK(metadata.load());
   }
@@ -123,12 +124,12 @@ TEST_CASE("bpe load: a merge that isn't one names its index") {
 
 TEST_CASE("bpe load: limits are named") {
   TestMetadata metadata = good();
-  metadata.strings(kTokens)[258] = std::string(kMaxSpecialBytes + 1, 'x');
+  metadata.strings(kTokens)[258] = std::string(hub::kAddedBytesMax + 1, 'x');
   CHECK(metadata.load());
   metadata.integers(kTypes)[258] = 3;
   check_bad(metadata, kTokens, "entry 258 is a special token of 513 bytes; the limit is 512", Code::limit);
   metadata = good();
-  metadata.set_strings(kTokens, std::vector<std::string>(kMaxTokens + 1));
+  metadata.set_strings(kTokens, std::vector<std::string>(hub::kTokensMax + 1));
   metadata.remove(kTypes);
   check_bad(metadata, kTokens, "the limit is 2097152", Code::limit);
   metadata = good();

@@ -79,7 +79,7 @@ TEST_CASE("bpe reference: random rules and words, short and long") {
       const size_t size = 1 + below(&rng, below(&rng, 2) == 0 ? 30 : 200);
       while (word.size() < size) word += static_cast<char>('a' + below(&rng, letters));
       std::vector<std::string> parts;
-      for (const int32_t id : encode(*tokenizer, word)) parts.emplace_back(tokenizer->vocabulary().text(id));
+      for (const int32_t id : encode(*tokenizer, word)) parts.emplace_back(tokenizer->model().text(id));
       if (parts != reference(rules, word)) FAIL("round " << round << ", word " << word);
     }
   }

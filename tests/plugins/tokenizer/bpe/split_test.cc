@@ -2,11 +2,11 @@
 // Flow: run by CTest; vs_hub.py compares whole rows with the published tokenizers.
 #include <catch2/catch.hpp>
 
-#include "tokenizer/unicode_forms.h"
-#include "pre_tokenizer.h"
 #include "test_metadata.h"
+#include "tokenizer/unicode_forms.h"
 
 using namespace mortise::bpe;
+namespace hub = mortise::hub;
 
 namespace {
 
@@ -15,14 +15,14 @@ std::vector<std::string> pieces(const std::string& pre, std::string_view text) {
   metadata.set("tokenizer.ggml.pre", pre);
   const auto row = find_pre_tokenizer(Metadata([&](std::string_view key) { return metadata.get(key); }));
   REQUIRE(row);
-  const auto pre_tokenizer = PreTokenizer::compile(**row);
+  auto pre_tokenizer = make_pre_tokenizer((*row)->pattern);
   REQUIRE(pre_tokenizer);
-  PieceMatch match = pre_tokenizer->make_match();
-  std::vector<uint32_t> ends;
-  REQUIRE(pre_tokenizer->split(text, &match, &ends));
+  hub::Pieces pieces;
+  hub::MatchScratch scratch;
+  pieces.reset(text, true);
+  REQUIRE(pre_tokenizer->run(&pieces, &scratch));
   std::vector<std::string> out;
-  for (size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
-    out.emplace_back(text.substr(begin, ends[i] - begin));
+  for (size_t i = 0; i < pieces.list.size(); ++i) out.emplace_back(pieces[i]);
   return out;
 }
 
@@ -57,6 +57,14 @@ TEST_CASE("bpe split: U+180E is no blank, U+0085 and U+3000 are") {
   }
 }
 
+TEST_CASE("bpe split: letters, digits and marks that Unicode 15 and 16 assigned") {
+  const std::string letter = "\U00031350", digit = "\U0001E5F1", mark = "\U00010EFC";
+  CHECK(pieces("gpt-2", "a" + letter + "b1" + digit) == Pieces{"a" + letter + "b", "1" + digit});
+  CHECK(pieces("smollm", digit + digit) == Pieces{digit, digit});
+  CHECK(pieces("gpt-4o", "a" + mark + "b") == Pieces{"a" + mark + "b"});
+  CHECK(pieces("gpt-2", "a\U0003FFFDb") == Pieces{"a", "\U0003FFFD", "b"});  // not assigned
+}
+
 TEST_CASE("bpe split: form C composes, orders marks and leaves the rest alone") {
   const std::pair<const char*, const char*> texts[] = {
       {"", ""},
@@ -75,9 +83,9 @@ TEST_CASE("bpe split: form C composes, orders marks and leaves the rest alone") 
        "b"}};
   for (const auto& [text, expected] : texts) {
     INFO(text);
-    const auto form_c = mortise::hub::to_form(text, mortise::hub::UnicodeForm::nfc);
+    const auto form_c = hub::to_form(text, hub::UnicodeForm::nfc);
     REQUIRE(form_c);
     CHECK(*form_c == expected);
-    if (*form_c != text) CHECK(mortise::hub::may_need_form(text, mortise::hub::UnicodeForm::nfc));
+    if (*form_c != text) CHECK(hub::may_need_form(text, hub::UnicodeForm::nfc));
   }
 }

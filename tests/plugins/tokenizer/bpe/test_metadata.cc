@@ -42,7 +42,7 @@ std::optional<mortise_meta> TestMetadata::get(std::string_view key) const {
 }
 
 Result<std::unique_ptr<Tokenizer>> TestMetadata::load() const {
-  return Tokenizer::load(Metadata([this](std::string_view key) { return get(key); }));
+  return load_gguf(Metadata([this](std::string_view key) { return get(key); }));
 }
 
 std::unique_ptr<Tokenizer> TestMetadata::must_load() const {
@@ -193,7 +193,7 @@ std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, b
 
 std::string decode(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   std::string out;
-  for (const int32_t id : ids) out += tokenizer.vocabulary().bytes(id);
+  for (const int32_t id : ids) out += tokenizer.bytes(id, false);
   return out;
 }
 

@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "tokenizer.h"
+#include "bpe_model.h"
+#include "load.h"
 
 namespace mortise::bpe {
+
+using hub::Span;
+using Tokenizer = hub::Pipeline;
 
 class TestMetadata {
  public:
@@ -56,6 +60,10 @@ TestMetadata byte_vocabulary(const std::vector<std::string>& more = {},
 
 /// The path of a real model, or "" where it wasn't fetched: MORTISE_MODELS, else models/ of the source tree.
 std::string model_path(const std::string& name);
+
+inline const Vocabulary& vocabulary_of(const Tokenizer& tokenizer) {
+  return static_cast<const BpeModel&>(tokenizer.model()).vocabulary();
+}
 
 std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, bool parse_special = true,
                             bool add_special = false);

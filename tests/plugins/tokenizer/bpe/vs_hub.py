@@ -3,11 +3,10 @@
 usage: vs_hub.py DRIVER FIXTURES [SEED]
 Exits 77 (skipped) where the package is not installed.
 """
-import json
 import random
-import subprocess
 import sys
 
+from driver import Driver
 from random_text import random_text
 
 try:
@@ -37,11 +36,8 @@ def hub_tokenizer(path, pre):
 def compare(driver, path, pre, texts, seed):
     tokenizer = hub_tokenizer(path, pre)
     cases = [{"text": text, "parse_special": special} for text in texts for special in (True, False)]
-    text = "".join(json.dumps(case) + "\n" for case in cases)
-    out = subprocess.run([driver, path, pre], input=text, capture_output=True, text=True, check=True).stdout
-    answers = out.splitlines()
-    assert len(answers) == len(cases), f"{len(answers)} answers"
-    for case, answer in zip(cases, map(json.loads, answers)):
+    answers = Driver(driver).encode({"gguf": path, "pre": pre}, cases)
+    for case, answer in zip(cases, answers):
         tokenizer.encode_special_tokens = not case["parse_special"]
         ids = tokenizer.encode(case["text"], add_special_tokens=False).ids
         context = f"seed {seed}, {pre}: {case}"
