@@ -21,7 +21,7 @@ constexpr uint64_t kDecodedBytesFew = 24 * 1024;
 constexpr uint64_t kDecodedBytesMany = 192 * 1024;
 constexpr uint64_t kManyRows = 16;
 constexpr uint64_t kRowsMin = 4;
-// Of layouts of several planes, whose words may run across the rows: eight rows then cost little more than one.
+// Of layouts of several planes, whose words may run across the rows: eight then cost little more than one.
 constexpr uint64_t kPlanarRowsMin = 8;
 // Multiply-adds of a task; decoding an element counts as kDecodeCost of them.
 constexpr uint64_t kTaskWork = 600'000;
