@@ -79,6 +79,7 @@ def spellings_of_rope():
 
 def places_of_tensors():
     config = config_of("gemma3")
+    del config["rms_norm_eps"], config["max_position_embeddings"]  # which are as in the config's class
     for before in ("language_model.model.", "model.language_model."):
         same(f"gemma3 under {before}", "gemma3", {"model_type": "gemma3", "text_config": config},
              renamed("gemma3", lambda key, before=before: key.replace("model.", before, 1)))
@@ -140,5 +141,13 @@ refused("llama", {"partial_rotary_factor": 1.5}, "partial_rotary_factor")
 refused("granite", {"attention_multiplier": -1}, "attention_multiplier")
 extra = {"model.layers.0.self_attn.q_norm.weight": np.ones(16, np.float32)}
 refused("stablelm", {}, "self_attn.q_norm", tensors={**to_gguf.tensors_of(source_of("stablelm")), **extra})
+
+# A context beyond the trained one: a warning in explain and in the log, unless scaling covers it.
+for name, context, is_told in (("llama", 1000, True), ("llama", 512, False), ("llama-rope-dynamic", 250, False),
+                               ("llama-rope-dynamic", 257, True)):
+    common = ["jsonl", "-m", source_of(name), *settings(use__tokenizer="none", model__context=context)]
+    told = [any("trained for" in line for line in json.loads(mortise("explain", *common, "--json").stdout)["warnings"]),
+            "trained for" in mortise("run", *common, stdin="").stderr]
+    checks.that(told == [is_told] * 2, name, context, told)
 shutil.rmtree(place)
 checks.done()

@@ -114,10 +114,16 @@ Result<void> read_sizes(const Source& source, int64_t head_dim, Hyperparams* out
   const Metadata& meta = source.meta;
   MORTISE_TRY(layers, meta.integer(source.key(Key::layers), 1, kLayersMax));
   MORTISE_TRY(hidden, meta.integer(source.key(Key::hidden), 1, kHiddenMax));
-  MORTISE_TRY(heads, meta.integer(source.key(Key::heads), 1, kHeadsMax));
-  MORTISE_TRY(kv_heads, meta.integer(source.key(Key::kv_heads), 1, heads, heads));
-  MORTISE_TRY(context, meta.integer(source.key(Key::context), 1, kContextMax));
-  MORTISE_TRY(eps, meta.number(source.key(Key::norm_eps)));
+  // Configs of Gemma 3 for pictures and text leave out what is as in the smallest one.
+  const bool is_inner = source.prefix == "text_config.";
+  const auto usual_of = [&](int64_t value) {
+    return is_inner ? std::optional<int64_t>(value) : std::nullopt;
+  };
+  MORTISE_TRY(heads, meta.integer(source.key(Key::heads), 1, kHeadsMax, usual_of(8)));
+  MORTISE_TRY(kv_heads, meta.integer(source.key(Key::kv_heads), 1, heads, is_inner ? 4 : heads));
+  MORTISE_TRY(context, meta.integer(source.key(Key::context), 1, kContextMax, usual_of(131072)));
+  MORTISE_TRY(eps,
+              meta.number(source.key(Key::norm_eps), is_inner ? std::optional<double>(1e-6) : std::nullopt));
   if (!(eps >= 0 && eps < 1)) return fail(Code::bad_data, source.key(Key::norm_eps), "is not in [0, 1)");
   if (heads % kv_heads != 0)
     return fail(Code::bad_data, source.key(Key::kv_heads),
