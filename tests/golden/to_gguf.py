@@ -111,7 +111,7 @@ def llama3_factors(rope, dims):
     return np.array(out, np.float32)
 
 
-def write_rope(w, config, head_dim):
+def write_rope(w, arch, config, head_dim):
     rope = rope_of(config)
     share = config.get("partial_rotary_factor", rope.get("partial_rotary_factor", 1))
     dims, kind = int(head_dim * share), rope["rope_type"]
@@ -126,6 +126,9 @@ def write_rope(w, config, head_dim):
         if rope.get("mscale") or (rope.get("truncate") is False and config["model_type"] != "gpt_oss"):
             raise Unsayable("yarn with mscale, or without rounding")
         w.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        for key, name in (("beta_fast", "beta_fast"), ("beta_slow", "beta_slow"), ("attention_factor", "attn_factor")):
+            if key in rope:
+                w.add_float32(f"{arch}.rope.scaling.yarn_{name}", rope[key])
     elif kind == "llama3":
         w.add_tensor("rope_freqs.weight", llama3_factors(rope, dims))
     elif kind == "longrope":
@@ -169,7 +172,7 @@ def write_keys(w, arch, config):
     else:
         w.add_layer_norm_eps(config.get("layer_norm_eps", config.get("norm_epsilon", config.get("layer_norm_epsilon"))))
     if config["model_type"] != "gpt2":
-        write_rope(w, config, head_dim)
+        write_rope(w, arch, config, head_dim)
     write_windows(w, arch, config)
     if config.get("query_pre_attn_scalar", head_dim) != head_dim:
         w.add_attention_scale(config["query_pre_attn_scalar"] ** -0.5)
