@@ -78,6 +78,10 @@ check_rows()
 check_sums()
 check_models()
 check_refused(probe(fixture("llama-q8_0")[0], "writer", "nobody"), 1, "'nobody'", "safetensors")
+# Settings that cannot run are found before the model is opened; explain takes them.
+wrong = settings(plugin__bench__tests=["walk:3"])
+check_refused(mortise("run", "bench", "-m", "nowhere.gguf", *wrong), 2, "plugin.bench.tests", "walk")
+checks.that(mortise("explain", "bench", "-m", fixture("llama-q8_0")[0], *wrong).returncode == 0, "explain")
 # What a running front end finds wrong is no longer a matter of arguments.
 check_refused(probe(fixture("llama-q8_0")[0]), 1, "probe: is asked")
 checks.done()

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "client/frontend.h"
+#include "spec.h"
 
 namespace mortise::bench {
 namespace {
@@ -30,6 +31,11 @@ class Frontend {
       const mortise_value& item = params.tests.value.items[i];
       options_.tests.emplace_back(item.type == MORTISE_STRING ? view(item.s) : "");
     }
+  }
+
+  Result<void> check() {
+    for (const std::string& test : options_.tests) MORTISE_CHECK(parse_spec(test));
+    return {};
   }
 
   Result<void> run(const mortise_services& services) {
