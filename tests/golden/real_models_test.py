@@ -1,5 +1,6 @@
 """Real models against golden values: logits, greedy tokens, perplexity of the GPL-3 text. The model is the argument;
-one that was not fetched is skipped (SmolLM2 always is there: check fetches it). With MORTISE_SAMPLE two rows, and no perplexity."""
+one that was not fetched is skipped (SmolLM2 always is there: check fetches it). With MORTISE_SAMPLE two rows, and no
+perplexity."""
 import json
 import pathlib
 import sys
