@@ -92,6 +92,10 @@ uint32_t GraphBuilder::attention(uint32_t slot, const mortise_attention_layer& l
                   std::to_string(group.kv_heads) + " KV heads; the heads must be a multiple");
     return 0;
   }
+  if (group.window != 0 && (layer.window == 0 || layer.window > group.window)) {
+    fail_with(Code::internal, "graph", "attention to more than the window of its KV group");
+    return 0;
+  }
   if (!columns(q, uint64_t{layer.heads} * layer.k_dim, "q")) return 0;
   Node node{NodeKind::attention, uint64_t{layer.heads} * layer.v_dim, false, {q - 1}};
   node.writes = k != 0;

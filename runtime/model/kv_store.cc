@@ -53,8 +53,9 @@ KvStore KvStore::plan(const Graph& graph, const AttentionChoice& attention) {
   out.slot_bytes_.assign(graph.slot_groups.size(), 0);
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::attention)
-      out.slot_bytes_[node.slot] =
-          attention.calls->block_bytes(attention.provider->self, attention.layout_index, &node.layer);
+      out.slot_bytes_[node.slot] = std::max(
+          out.slot_bytes_[node.slot],
+          attention.calls->block_bytes(attention.provider->self, attention.layout_index, &node.layer));
   for (uint64_t bytes : out.slot_bytes_) out.block_bytes_ += bytes;
   return out;
 }

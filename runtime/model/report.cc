@@ -61,8 +61,8 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-/// The terms of the bytes per token: layers of equal KV shape together, whatever they attend to; the bytes of
-/// one number are those that it takes as laid out.
+}  // namespace
+
 std::string kv_terms(const Graph& graph, uint64_t bytes_per_token, const char* dtype) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> layers;  // by heads, k and v sizes
   uint64_t numbers = 0;
@@ -84,8 +84,6 @@ std::string kv_terms(const Graph& graph, uint64_t bytes_per_token, const char* d
   if (layers.size() > 1) out = "(" + out + ")";
   return fmt::format("{} x {:g} bytes ({})", out, each, dtype);
 }
-
-}  // namespace
 
 Report make_report(const Parts& parts, const Model* model) {
   Report out;

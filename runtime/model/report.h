@@ -28,6 +28,10 @@ struct Report {
   std::vector<std::string> warnings;
 };
 
+/// The terms of the KV's bytes per token: layers of equal shape together, whatever they attend to, and the
+/// bytes of one number as laid out.
+std::string kv_terms(const Graph& graph, uint64_t bytes_per_token, const char* dtype);
+
 /// Without a model (a tool that needs none): parts only.
 Report make_report(const Parts& parts, const Model* model);
 std::string report_json(const Report& report);
