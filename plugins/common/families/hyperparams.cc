@@ -64,7 +64,7 @@ Result<Hyperparams> read_hyperparams(const mortise_model& model) {
 
 Result<double> positive(const Source& source, const std::string& key, std::optional<double> fallback) {
   MORTISE_TRY(value, source.meta.number(key, fallback));
-  if (!(value > 0) || value > 1e30)
+  if (!(value >= 1e-30 && value <= 1e30))
     return fail(Code::bad_data, key, "is not a positive number of a sane size");
   return value;
 }

@@ -33,7 +33,7 @@ Result<void> check_fixed(const Source& source, const Fixed* table, size_t count)
 /// Errors: the first layer has a tensor that has a role in another family and none in this one.
 Result<void> check_tensors(const Source& source);
 
-/// A number in (0, 1e30]; `fallback` where absent.
+/// A number in [1e-30, 1e30], whose inverse a float holds too; `fallback` where absent.
 Result<double> positive(const Source& source, const std::string& key,
                         std::optional<double> fallback = std::nullopt);
 

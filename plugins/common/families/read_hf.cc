@@ -211,8 +211,9 @@ Result<void> read_biases(const Source& source, Hyperparams* out) {
   MORTISE_TRY(mlp, meta.boolean(source.key("mlp_bias"), false));
   MORTISE_TRY(qkv, meta.boolean(source.key("use_qkv_bias"), false));
   MORTISE_TRY(all, meta.boolean(source.key("use_bias"), source.family.name == "starcoder2"));
-  MORTISE_TRY(may_lack, meta.boolean(source.key("qkv_bias"), true));
-  out->has_qkv_bias = (out->has_qkv_bias && may_lack) || attention || qkv || all;
+  MORTISE_TRY(has_them, meta.boolean(source.key("qkv_bias"), true));
+  const bool is_denied = meta.has(source.key("attention_bias")) && !attention;
+  out->has_qkv_bias = (out->has_qkv_bias && has_them && !is_denied) || attention || qkv || all;
   out->has_output_bias = attention || all || source.family.name == "gpt2";
   out->has_ffn_bias = mlp || all || source.family.name == "gpt2";
   return {};
