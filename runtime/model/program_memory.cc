@@ -96,7 +96,8 @@ void Program::measure_linear(const Node& node, uint64_t rows, mortise_plan* plan
         std::max(prepared_bytes_, w.calls->act_bytes(w.provider->self, w.choice.claim, rows, w.desc.k));
 }
 
-/// All rows may go to one expert, or be spread over as many as there are, each with a form of its own.
+/// All rows may go to one expert, or be spread over as many as there are, each with a form of its own that
+/// begins at a cache line.
 void Program::measure_experts(const Node& node, uint64_t rows, mortise_plan* plan) {
   const uint64_t chosen = graph_.nodes[node.inputs[1]].cols / 2, routes = rows * chosen;
   uint64_t scratch_bytes = 0, prepared_bytes = 0;
@@ -109,7 +110,7 @@ void Program::measure_experts(const Node& node, uint64_t rows, mortise_plan* pla
       prepared_bytes =
           std::max(prepared_bytes, w.calls->act_bytes(self, w.choice.claim, routes, w.desc.k) +
                                        std::min<uint64_t>(node.experts.size(), routes) *
-                                           w.calls->act_bytes(self, w.choice.claim, 1, w.desc.k));
+                                           (w.calls->act_bytes(self, w.choice.claim, 1, w.desc.k) + 64));
   }
   plan->scratch_bytes = scratch_bytes;
   prepared_bytes_ = std::max(prepared_bytes_, prepared_bytes);
