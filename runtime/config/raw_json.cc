@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Raw convert(const Json& json, const std::string& where, int levels) {
+Raw raw_value(const Json& json, const std::string& where, int levels) {
   Raw out;
   out.where = where;
   if (json.is_null()) {
@@ -34,11 +34,11 @@ Raw convert(const Json& json, const std::string& where, int levels) {
   } else if (json.is_array()) {
     out.type = Raw::Type::list;
     if (levels > 0) {
-      for (const Json& item : json) out.items.push_back(convert(item, where, levels - 1));
+      for (const Json& item : json) out.items.push_back(raw_value(item, where, levels - 1));
     }
   } else if (levels > 0) {
     for (const auto& [key, value] : json.items()) {
-      out.entries.push_back({key, where, convert(value, where, levels - 1)});
+      out.entries.push_back({key, where, raw_value(value, where, levels - 1)});
     }
   }
   return out;
@@ -46,7 +46,7 @@ Raw convert(const Json& json, const std::string& where, int levels) {
 
 }  // namespace
 
-Raw from_json(const Json& json, const std::string& where) { return convert(json, where, 1); }
+Raw from_json(const Json& json, const std::string& where) { return raw_value(json, where, 1); }
 
 std::optional<Json> to_json(const Raw& raw, size_t depth) {
   switch (raw.type) {

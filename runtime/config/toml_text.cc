@@ -72,14 +72,14 @@ Result<void> check_key_parts(std::string_view text, const std::string& source) {
   return {};
 }
 
-Raw convert(const toml::node& node, const std::string& source);
+Raw raw_value(const toml::node& node, const std::string& source);
 
-void convert_table(const toml::table& table, const std::string& source, Raw& out) {
+void raw_table(const toml::table& table, const std::string& source, Raw& out) {
   using Located = std::pair<toml::source_position, RawEntry>;
   std::vector<Located> located;
   located.reserve(table.size());
   for (auto&& [key, value] : table) {
-    RawEntry entry{std::string{key.str()}, position(source, key.source()), convert(value, source)};
+    RawEntry entry{std::string{key.str()}, position(source, key.source()), raw_value(value, source)};
     located.emplace_back(key.source().begin, std::move(entry));
   }
   // The library iterates by name; errors and pins want the order of the file.
@@ -90,7 +90,7 @@ void convert_table(const toml::table& table, const std::string& source, Raw& out
   for (Located& item : located) out.entries.push_back(std::move(item.second));
 }
 
-Raw convert(const toml::node& node, const std::string& source) {
+Raw raw_value(const toml::node& node, const std::string& source) {
   Raw out;
   out.where = position(source, node.source());
   out.from_file = true;
@@ -114,10 +114,10 @@ Raw convert(const toml::node& node, const std::string& source) {
     case toml::node_type::array:
       out.type = Raw::Type::list;
       out.items.reserve(node.as_array()->size());
-      for (const toml::node& item : *node.as_array()) out.items.push_back(convert(item, source));
+      for (const toml::node& item : *node.as_array()) out.items.push_back(raw_value(item, source));
       break;
     case toml::node_type::table:
-      convert_table(*node.as_table(), source, out);
+      raw_table(*node.as_table(), source, out);
       break;
     default:
       out.type = Raw::Type::date;
@@ -175,7 +175,7 @@ Result<Raw> parse_toml(std::string_view text, const std::string& source) {
   }
   MORTISE_CHECK(check_key_parts(text, source));
   try {
-    return convert(toml::parse(text, std::string_view{source}), source);
+    return raw_value(toml::parse(text, std::string_view{source}), source);
   } catch (const toml::parse_error& e) {
     std::string_view what = e.description();
     if (const std::string_view prefix = "Error while "; what.substr(0, prefix.size()) == prefix) {

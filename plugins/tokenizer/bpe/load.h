@@ -4,6 +4,7 @@
 #include "merges.h"
 #include "metadata.h"
 #include "tokenizer/pipeline.h"
+#include "tokenizer/pre_tokenizer_rows.h"
 #include "vocabulary.h"
 
 namespace mortise::bpe {
@@ -32,15 +33,7 @@ Result<Loaded> load_tiktoken(std::string_view text, std::string_view config, std
 /// mistral-common.
 Result<Loaded> load_tekken(std::string_view text, bool parse_special);
 
-/// A row of pre_tokenizers.inc.
-struct PreTokenizerRow {
-  std::string_view names;
-  bool nfc;
-  bool ignore_merges;
-  bool add_bos;
-  std::string_view pattern;
-};
-
+using hub::PreTokenizerRow;
 /// The row that tokenizer.ggml.pre names; an unknown name is an error that lists the known ones. An absent
 /// key means "default".
 Result<const PreTokenizerRow*> find_pre_tokenizer(const Metadata& metadata);

@@ -34,31 +34,12 @@ Result<Source> load_model(const mortise_model& model) {
   return is_hub(model) ? load_hub(model) : load_gguf(model);
 }
 
-std::optional<std::string_view> blob(const mortise_model& model, std::string_view name) {
-  mortise_bytes bytes = {};
-  if (model.blob == nullptr || model.blob(model.ctx, str(name), &bytes) != MORTISE_OK) return std::nullopt;
-  return std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.size);
-}
-
 Result<bool> meta_flag(const mortise_model& model, std::string_view key, bool fallback) {
   mortise_meta value = {};
   if (model.meta(model.ctx, str(key), &value) != MORTISE_OK) return fallback;
   if (value.type != MORTISE_BOOL || value.is_array != 0 || value.count != 1)
     return fail(Code::bad_data, std::string(key), "is not a boolean; convert the model again");
   return *static_cast<const int64_t*>(value.data) != 0;
-}
-
-int32_t find_piece(const Model& model, std::string_view text) {
-  for (size_t id = 0; id < model.pieces.size(); ++id)
-    if (model.pieces[id].text == text) return static_cast<int32_t>(id);
-  return kNoPiece;
-}
-
-int32_t find_special_piece(const Model& model, std::string_view text) {
-  const int32_t id = find_piece(model, text);
-  if (id == kNoPiece) return id;
-  const PieceType type = model.pieces[static_cast<size_t>(id)].type;
-  return type == PieceType::control || type == PieceType::user_defined ? id : kNoPiece;
 }
 
 }  // namespace mortise::sentencepiece

@@ -6,15 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "model.h"
+#include "sentencepiece/hub_model.h"
 #include "tokenizer/pipeline.h"
 
 namespace mortise::sentencepiece {
-
-struct Source {
-  Model model;
-  bool is_strict = false;  // no two pieces may have the same text
-};
 
 /// How sure a tokenizer of this model can be made, to 100, or an error that says why not.
 Result<int32_t> accepts_model(const mortise_model& model);
@@ -24,21 +19,14 @@ Result<Source> load_model(const mortise_model& model);
 
 /// The dialect is that of hub folders.
 bool is_hub(const mortise_model& model);
-/// A companion file of the model.
-std::optional<std::string_view> blob(const mortise_model& model, std::string_view name);
 /// The model's tokenizer.json, where its model is Unigram.
 std::optional<std::string_view> unigram_json(const mortise_model& model);
 Result<std::unique_ptr<hub::Pipeline>> load_json(std::string_view text, const mortise_model& model);
 
-// The kinds of source that load_model chooses among.
+/// A GGUF alone.
 Result<Source> load_gguf(const mortise_model& model);
-Result<Source> load_hub(const mortise_model& model);
 
 /// A boolean of the metadata, or an error where the key holds something else.
 Result<bool> meta_flag(const mortise_model& model, std::string_view key, bool fallback);
-
-/// The first piece of a text, or kNoPiece; find_special_piece: if it is a control or user-defined one.
-int32_t find_piece(const Model& model, std::string_view text);
-int32_t find_special_piece(const Model& model, std::string_view text);
 
 }  // namespace mortise::sentencepiece

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "charsmap.h"
-#include "model.h"
+#include "sentencepiece/model.h"
 #include "trie.h"
 
 namespace mortise::sentencepiece {

@@ -34,21 +34,6 @@ void append_bytes(const Piece& piece, const Model& model, std::string* out) {
 
 }  // namespace
 
-int byte_of_piece(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>') return -1;
-  const size_t high = kDigits.find(text[3]), low = kDigits.find(text[4]);
-  return high == std::string_view::npos || low == std::string_view::npos ? -1
-                                                                         : static_cast<int>(high * 16 + low);
-}
-
-std::string quoted(std::string_view text) {
-  constexpr size_t kShown = 64;
-  std::string out = "\"";
-  for (const char byte : text.substr(0, kShown)) out += byte >= ' ' && byte <= '~' ? byte : '?';
-  return out + "\"";
-}
-
 Result<Pieces> Pieces::load(const Model& model, bool is_strict) {
   Pieces out;
   out.byte_ids_.fill(kNoPiece);
@@ -122,32 +107,6 @@ void Pieces::append_unknown(std::string_view character, size_t first, std::vecto
   } else if (unknown_ != kNoPiece) {
     append(unknown_, first, ids);
   }
-}
-
-Result<void> check_pieces(const Model& model) {
-  size_t total = 0;
-  for (size_t id = 0; id < model.pieces.size(); ++id) {
-    const Piece& piece = model.pieces[id];
-    const std::string name = "piece " + std::to_string(id);
-    if (piece.text.size() > kMaxPieceBytes)
-      return fail(Code::limit, model.where,
-                  name + " has " + std::to_string(piece.text.size()) + " bytes; the limit is " +
-                      std::to_string(kMaxPieceBytes));
-    if (!std::isfinite(piece.score))
-      return fail(Code::bad_data, model.where,
-                  name + " has a score that is not a finite number; the file is damaged");
-    if (piece.type == PieceType::byte && byte_of_piece(piece.text) < 0)
-      return fail(
-          Code::bad_data, model.where,
-          name + ", " + quoted(piece.text) + ", is a byte piece but names no byte; the file is damaged");
-    total += piece.text.size();
-  }
-  if (model.pieces.size() > kMaxPieces || total > kMaxVocabularyBytes)
-    return fail(Code::limit, model.where,
-                "holds " + std::to_string(model.pieces.size()) + " pieces of " + std::to_string(total) +
-                    " bytes; the limits are " + std::to_string(kMaxPieces) + " and " +
-                    std::to_string(kMaxVocabularyBytes));
-  return {};
 }
 
 }  // namespace mortise::sentencepiece

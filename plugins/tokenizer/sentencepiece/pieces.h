@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "model.h"
+#include "sentencepiece/model.h"
 
 namespace mortise::sentencepiece {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "model.h"
+#include "sentencepiece/model.h"
 #include "trie.h"
 
 namespace mortise::sentencepiece {

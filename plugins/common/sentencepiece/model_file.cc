@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "model.h"
-#include "protobuf.h"
+#include "sentencepiece/model.h"
+#include "sentencepiece/protobuf.h"
 
 namespace mortise::sentencepiece {
 namespace {

@@ -1,5 +1,5 @@
 // See protobuf.h. Thread rule: a value, one thread at a time. Flow: load time.
-#include "protobuf.h"
+#include "sentencepiece/protobuf.h"
 
 #include <cstring>
 

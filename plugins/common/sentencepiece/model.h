@@ -81,4 +81,8 @@ int byte_of_piece(std::string_view text);
 /// A text of a file for an error: in quotes, cut to 64 bytes, with "?" for what isn't printable ASCII.
 std::string quoted(std::string_view text);
 
+/// The first piece of a text, or kNoPiece; find_special_piece: if it is a control or user-defined one.
+int32_t find_piece(const Model& model, std::string_view text);
+int32_t find_special_piece(const Model& model, std::string_view text);
+
 }  // namespace mortise::sentencepiece

@@ -2,7 +2,7 @@
 // Thread rule: [load]. Flow: blobs -> Model.
 #include <charconv>
 
-#include "load.h"
+#include "sentencepiece/hub_model.h"
 #include "tokenizer/json_node.h"
 #include "tokenizer/special_ids.h"
 
@@ -96,6 +96,12 @@ void apply_special_ids(const mortise_model& model, Model* out) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> blob(const mortise_model& model, std::string_view name) {
+  mortise_bytes bytes = {};
+  if (model.blob == nullptr || model.blob(model.ctx, str(name), &bytes) != MORTISE_OK) return std::nullopt;
+  return std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.size);
+}
 
 Result<Source> load_hub(const mortise_model& model) {
   const std::string where = name_of(model, "tokenizer.model");

@@ -1,0 +1,48 @@
+"""Tokenizers survive a change of dialect: a hub folder's in the GGUF made of it, a GGUF's in the folder made of it, row
+by row as the reference tokenizers have them."""
+import json
+import pathlib
+import shutil
+import tempfile
+
+from harness import DATA, MODELS, SMOLLM2, Checks, mortise
+
+from conversion import converted
+
+FIXTURES = DATA / "fixtures/tokenizers"
+GEMMA = MODELS / "gemma-3-270m-q4_k_m.gguf"
+
+
+def check_rows(checks, what, model, rows):
+    requests = "".join(json.dumps({"text": row["text"]}) + "\n" for row in rows)
+    run = mortise("run", "tokenize", "-m", model, stdin=requests)
+    checks.that(run.returncode == 0, what, run.stderr)
+    for row, line in zip(rows, filter(None, run.stdout.split("\n"))):
+        got = json.loads(line)
+        checks.that(got.get("ids") == row["ids"], what, row["text"], got.get("ids"), row["ids"])
+
+
+def rows_of(name):
+    return json.loads((FIXTURES / name / "rows.json").read_text())["rows"]
+
+
+checks = Checks()
+with tempfile.TemporaryDirectory() as scratch:
+    scratch = pathlib.Path(scratch)
+    for name in ("smollm2", "bpe-llama3", "bpe-qwen2", "bpe-gpt2", "tiny-bpe", "mistral-v3", "spm-bpe"):
+        folder = scratch / name
+        shutil.copytree(DATA / "fixtures/tiny/llama", folder)
+        for path in (FIXTURES / name).glob("tokenizer*"):
+            shutil.copy(path, folder)
+        out = converted(checks, folder, "gguf-f16", scratch / f"{name}.gguf")
+        rows = rows_of(name)
+        if name in ("mistral-v3", "spm-bpe"):
+            # A bare tokenizer.model takes control pieces for text; a GGUF does not say so.
+            rows = [row for row in rows if "ids_plain" not in row and "<" not in row["text"]]
+        check_rows(checks, f"{name} as gguf", out, rows)
+    check_rows(checks, "smollm2 as hub folder", converted(checks, SMOLLM2, "safetensors-bf16", scratch / "hub"),
+               rows_of("smollm2"))
+    if GEMMA.exists():
+        check_rows(checks, "gemma3 as hub folder", converted(checks, GEMMA, "safetensors-bf16", scratch / "gemma"),
+                   rows_of("gemma3"))
+checks.done()
