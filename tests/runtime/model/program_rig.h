@@ -147,9 +147,6 @@ class ModelRig {
   const KvStore& kv() const { return kv_; }
 
   MemoryFile file;
-  std::unique_ptr<Program> program;
-  std::unique_ptr<Weights> weights;
-  Graph graph;
 
  private:
   struct Tensor {
@@ -175,6 +172,11 @@ class ModelRig {
   std::unique_ptr<Pool> pool_;
   AttentionChoice attention_;
   KvStore kv_;
+
+ public:  // last, so that they go first: they use all of the above
+  Graph graph;
+  std::unique_ptr<Weights> weights;
+  std::unique_ptr<Program> program;
 };
 
 }  // namespace mortise_test
