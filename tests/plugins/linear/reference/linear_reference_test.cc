@@ -168,19 +168,22 @@ TEST_CASE("linear reference refuses what it can't run", "[linear]") {
   CHECK(kTable.accepts(&plugin, 0, &weight.desc, &error) == MORTISE_UNSUPPORTED);
 }
 
-// The checks themselves: a sum in another order is caught by the bits, a lost product by the error.
+// The checks themselves: a sum in another order is caught by the bits, a lost product by the error. Of one
+// row either may go unseen by chance, of forty none does.
 TEST_CASE("linear checks catch planted faults", "[linear]") {
   Random random(6);
-  const uint64_t k = 600;
-  const TestWeight weight(random, 0, 1, k, 8, false);
+  const uint64_t n = 40, k = 600;
+  const TestWeight weight(random, 0, n, k, 8, false);
   const auto x = random.normals(k);
-  std::vector<float> ascending = {0.0f}, lost = {0.0f};
-  for (uint64_t l = 0; l < k; ++l) {
-    ascending[0] += x[l] * weight.values[l];
-    if (l != k - 1) lost[0] += x[l] * weight.values[l];
-  }
+  std::vector<float> ascending(n), lost(n);
+  for (uint64_t i = 0; i < n; ++i)
+    for (uint64_t l = 0; l < k; ++l) {
+      const float product = x[l] * weight.values[i * k + l];
+      ascending[i] += product;
+      if (l != (i * 17) % k) lost[i] += product;
+    }
   auto plugin = instance({});
   const Bound bound(kTable, &plugin, weight);
-  CHECK_FALSE(same_bits(multiply(bound, x, 1, {1, k, 8, false}, 1), ascending));
+  CHECK_FALSE(same_bits(multiply(bound, x, 1, {n, k, 8, false}, 1), ascending));
   CHECK(error(x, weight, lost, 1) > 2e-6);
 }
