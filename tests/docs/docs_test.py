@@ -1,6 +1,6 @@
 """Runs what README and docs show: `sh` blocks as they stand (but for the two commands that install and test
 everything), `toml` blocks through explain, `cpp` and `cmake` blocks with a file name as a plugin outside the tree. A
-link to a file that is not there fails."""
+link to a file that is not there fails, and so does an interface that its header names otherwise."""
 import os
 import pathlib
 import re
@@ -59,6 +59,11 @@ for doc in docs:
             path.write_text(complete(block))
             out = mortise("explain", path, "-m", SMOLLM2)
             checks.that(out.returncode == 0, name, block, out.stderr)
+# The table of kinds names each kind's interface as its header does.
+for kind, header, interface in re.findall(r"^\| (\w+) \| `(\w+\.h)` \| `([\w./]+)` \|",
+                                          (SOURCE / "docs/writing_a_plugin.md").read_text(), re.M):
+    defined = re.findall(rf'"(mortise\.draft\.{kind}/\d+)"', (SOURCE / "sdk/include/mortise" / header).read_text())
+    checks.that(defined == [interface], "writing_a_plugin.md", kind, interface, "but the header says", defined)
 # The README's plugin is the one that writing_a_plugin.md builds.
 shown = [b for lang, _, b in FENCE.findall((SOURCE / "README.md").read_text()) if lang == "cpp"]
 checks.that(shown and shown[0] == (plugin / "once.cc").read_text(), "README and writing_a_plugin.md show two plugins")
