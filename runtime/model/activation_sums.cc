@@ -28,10 +28,6 @@ void add_columns(void* arg, uint32_t task, uint32_t) {
   }
 }
 
-bool is_of_slice(const Matrix& m, uint64_t slice) {
-  return (m.tensor->rank == 3 ? m.row0 / m.tensor->shape[1] : 0) == slice;
-}
-
 }  // namespace
 
 void ActivationSums::collect(bool on) {
@@ -58,7 +54,7 @@ Result<uint64_t> ActivationSums::read(std::string_view tensor, uint64_t slice, u
   size_t found = graph_.matrices.size();
   for (size_t i = 0; i < graph_.matrices.size(); ++i) {
     const Matrix& m = graph_.matrices[i];
-    if (!m.is_weight || view(m.tensor->name) != tensor || !is_of_slice(m, slice)) continue;
+    if (!m.is_weight || view(m.tensor->name) != tensor || m.slice != slice) continue;
     if (found == graph_.matrices.size() || m.row0 < graph_.matrices[found].row0) found = i;
   }
   if (found == graph_.matrices.size())

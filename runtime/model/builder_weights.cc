@@ -39,7 +39,7 @@ uint32_t GraphBuilder::matrix(const mortise_matrix_source& source) {
   }
   auto [at, is_new] = matrix_ids_.try_emplace({name, row0, rows, is_transposed}, 0);
   if (!is_new) return at->second;
-  Matrix made{tensor, row0, rows, k, is_transposed};
+  Matrix made{tensor, row0, rows, k, row0 / n, is_transposed};
   if (is_transposed) transpose(&made);
   graph_.matrices.push_back(made);
   at->second = static_cast<uint32_t>(graph_.matrices.size());

@@ -22,6 +22,7 @@ struct TransposedTensor {
 struct Matrix {
   const mortise_tensor* tensor = nullptr;
   uint64_t row0 = 0, rows = 0, k = 0;
+  uint64_t slice = 0;          // of the stored tensor of rank 3 that holds row0
   bool is_transposed = false;  // `tensor` is one of Graph::transposed
   bool is_weight = false;      // a linear reads it: it is packed
   bool is_table = false;       // an embedding reads its rows

@@ -13,6 +13,7 @@ import compare
 import numpy as np
 import to_gguf
 from harness import DATA, Checks, jsonl, mortise, settings
+from mxfp4 import in_mxfp4
 from safetensors.numpy import save_file
 
 checks = Checks()
@@ -100,17 +101,7 @@ def places_of_tensors():
         same(f"{name} fused", name, config, fused)
 
 
-def in_mxfp4(value):
-    """[e][k][n] -> blocks [e][n][k / 32][16] and scales [e][n][k / 32], and the values that they stand for."""
-    steps = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
-    rows = value.swapaxes(1, 2).reshape(value.shape[0], value.shape[2], -1, 32)
-    exponent = np.floor(np.log2(np.abs(rows).max(-1, keepdims=True) / 6) + 1)
-    codes = np.abs(rows[..., None] / 2.0**exponent[..., None] - steps).argmin(-1).astype(np.uint8)
-    decoded = (steps[codes] * 2.0**exponent).astype(np.float32).reshape(*rows.shape[:2], -1)
-    return codes[..., ::2] | codes[..., 1::2] << 4, (exponent[..., 0] + 127).astype(np.uint8), decoded.swapaxes(1, 2)
-
-
-def mxfp4():
+def experts_in_mxfp4():
     packed, plain = {}, {}
     for key, value in to_gguf.tensors_of(source_of("gpt_oss")).items():
         if key.endswith(("gate_up_proj", "down_proj")):
@@ -130,7 +121,7 @@ def mxfp4():
 
 spellings_of_rope()
 places_of_tensors()
-mxfp4()
+experts_in_mxfp4()
 refused("llama", {"rope_scaling": {"rope_type": "spiral", "factor": 2.0}}, "rope_type", "spiral", "yarn")
 refused("llama", {"hidden_act": "quick_gelu"}, "hidden_act", "quick_gelu", "silu")
 refused("qwen3", {"layer_types": ["full_attention", "linear_attention"]}, "layer_types", "linear_attention")

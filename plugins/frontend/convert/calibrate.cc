@@ -140,17 +140,21 @@ std::vector<Recipe*> feed_forward_readers(const Layer& layer) {
 }
 
 Result<void> fold_layer(const Layer& layer, Folder* folder) {
-  const auto qkv = present({layer.find("self_attn.q_proj.weight"), layer.find("self_attn.k_proj.weight"),
-                            layer.find("self_attn.v_proj.weight"), layer.find("self_attn.qkv_proj.weight")});
-  MORTISE_CHECK(
-      folder->after_norm(layer.find("input_layernorm.weight"), layer.find("input_layernorm.bias"), qkv));
+  auto first = present({layer.find("self_attn.q_proj.weight"), layer.find("self_attn.k_proj.weight"),
+                        layer.find("self_attn.v_proj.weight"), layer.find("self_attn.qkv_proj.weight")});
+  const std::vector<Recipe*> fed = feed_forward_readers(layer);
   // Where there is a norm of its own before the feed-forward part, the one behind attention feeds the
   // residual.
   Recipe* before = layer.find("pre_feedforward_layernorm.weight");
   const bool has_post_norm = layer.find("post_feedforward_layernorm.weight") != nullptr;
   if (before == nullptr && !has_post_norm) before = layer.find("post_attention_layernorm.weight");
+  // Without one, attention and feed-forward part stand side by side and read the same.
+  if (before == nullptr && !has_post_norm) append(&first, fed);
   MORTISE_CHECK(
-      folder->after_norm(before, layer.find("post_attention_layernorm.bias"), feed_forward_readers(layer)));
+      folder->after_norm(layer.find("input_layernorm.weight"), layer.find("input_layernorm.bias"), first));
+  // Experts in a stack are not scaled, so that what they read must stay as it is.
+  if (layer.find_all("mlp.experts.gate_up_proj", "").empty())
+    MORTISE_CHECK(folder->after_norm(before, layer.find("post_attention_layernorm.bias"), fed));
   Recipe* up = layer.find("mlp.up_proj.weight");
   if (up == nullptr) up = layer.find("mlp.gate_up_proj.weight");
   return folder->after_rows(up, layer.find("mlp.up_proj.bias"), layer.find("mlp.down_proj.weight"));

@@ -200,7 +200,7 @@ WidthsOf widths_of(const mortise_model& model, const Hyperparams& h) {
         const mortise_tensor& tensor = *names.tensor(names.find(role, layer));
         const bool stands_alone = role == Role::experts_down && h.dialect == Dialect::hf &&
                                   h.family->has(families::kInterleavedGateUp);
-        return tensor.shape[tensor.rank - (is_transposed || stands_alone ? 2 : 1)];
+        return tensor.rank < 2 ? 0 : tensor.shape[tensor.rank - (is_transposed || stands_alone ? 2 : 1)];
       }
     return 0;
   };

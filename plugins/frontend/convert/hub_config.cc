@@ -190,6 +190,10 @@ class Config {
     rule.low_freq_factor = kLlama3Low;
     rule.high_freq_factor = kLlama3High;
     MORTISE_TRY(table, families::rope_table(rule, h_.rope_dims));
+    if (divisors.size() != table.inverse_frequencies.size())
+      return fail(Code::bad_data, "rope_freqs.weight",
+                  "has " + std::to_string(divisors.size()) + " factors instead of " +
+                      std::to_string(table.inverse_frequencies.size()) + "; the file is damaged");
     for (size_t i = 0; i < divisors.size(); ++i) {
       const double plain = std::pow(rule.theta, -2.0 * static_cast<double>(i) / h_.rope_dims);
       if (std::abs(plain / table.inverse_frequencies[i] / divisors[i] - 1) > kLlama3Error)

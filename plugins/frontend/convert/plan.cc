@@ -56,6 +56,12 @@ Recipe take_over(const mortise_tensor& tensor, std::string name, const Options& 
   return out;
 }
 
+void transpose(const Options& options, Recipe* recipe) {
+  std::swap(recipe->shape[recipe->shape.size() - 2], recipe->shape.back());
+  recipe->is_transposed = true;
+  set_format(options, recipe);
+}
+
 Result<void> plan_gguf_to_gguf(const mortise_model& model, const Options& options, Plan* out) {
   const uint64_t count = model.meta_count(model.ctx);
   for (uint64_t i = 0; i < count; ++i) {
@@ -82,14 +88,18 @@ Result<void> plan_hub_to_hub(const mortise_model& model, const Options& options,
     if (model.blob(model.ctx, str(name), &bytes) == MORTISE_OK)
       out->blobs[std::string(name)].assign(reinterpret_cast<const char*>(bytes.data), bytes.size);
   }
-  for (uint64_t i = 0; i < model.tensor_count(model.ctx); ++i) {
-    const mortise_tensor& tensor = *model.tensor_at(model.ctx, i);
-    out->tensors.push_back(take_over(tensor, std::string(view(tensor.name)), options));
-  }
   const Metadata meta(&model);
   MORTISE_TRY(type, meta.text("model_type", ""));
   const families::Family* family = families::find_family(families::Dialect::hf, type);
   out->gain_less_one = family != nullptr && family->has(families::kPlusOne);
+  const bool has_blocks = family != nullptr && family->has(families::kInterleavedGateUp);
+  for (uint64_t i = 0; i < model.tensor_count(model.ctx); ++i) {
+    const mortise_tensor& tensor = *model.tensor_at(model.ctx, i);
+    Recipe recipe = take_over(tensor, std::string(view(tensor.name)), options);
+    // Out of blocks, which run along the inputs, experts lie [in][out]: see Renamer::lies_transposed.
+    if (has_blocks && tensor.rank == 3 && tensor.plane_count > 1) transpose(options, &recipe);
+    out->tensors.push_back(std::move(recipe));
+  }
   MORTISE_TRY(config, finish_config(out->blobs["config.json"], options, *out));
   out->blobs["config.json"] = std::move(config);
   return {};

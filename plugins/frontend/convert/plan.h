@@ -28,6 +28,8 @@ Role role_of(std::string_view name, uint32_t rank);
 Recipe take_over(const mortise_tensor& tensor, std::string name, const Options& options);
 /// Gives the recipe the format that the target has for its name and shape.
 void set_format(const Options& options, Recipe* recipe);
+/// Lets a recipe of two or three dimensions write its tensor transposed, a stack slice by slice.
+void transpose(const Options& options, Recipe* recipe);
 inline bool is_awq(const Recipe& recipe) { return recipe.format == "awq.gemm/1"; }
 /// A plan's config.json: `config` with the type of the target's tensors, and AWQ's settings for those tensors
 /// of the plan that it has.

@@ -89,5 +89,5 @@ constexpr mortise_part kPart = make_part<Frontend, ConvertParams>(
 }  // namespace mortise::convert
 
 MORTISE_PLUGIN("mortise.frontend.convert", "0.1.0", "Apache-2.0",
-               MORTISE_FRONTEND_ID " " MORTISE_ENGINE_ID " " MORTISE_TEXT_ID, "frontend:convert", "",
-               &mortise::convert::kPart);
+               MORTISE_FRONTEND_ID " " MORTISE_ENGINE_ID " " MORTISE_TEXT_ID " " MORTISE_WEIGHTS_ID,
+               "frontend:convert", "", &mortise::convert::kPart);

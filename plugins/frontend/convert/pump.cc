@@ -132,7 +132,8 @@ Result<void> write(Host host, const mortise_model_service& model, const Plan& pl
     const Recipe& recipe = plan.tensors[index];
     const uint64_t columns = recipe.columns();
     const uint64_t step =
-        std::max<uint64_t>(kPieceBytes / (columns * sizeof(float)) / kRowUnit, 1) * kRowUnit;
+        std::max<uint64_t>(kPieceBytes / (std::max<uint64_t>(columns, 1) * sizeof(float)) / kRowUnit, 1) *
+        kRowUnit;
     // A batch between two looks at progress; of a transposed tensor a batch is one slice.
     const uint64_t batch = recipe.is_transposed ? slice_rows(recipe) : step * host.workers() * 4;
     for (uint64_t begin = 0; begin < recipe.rows(); begin += batch) {

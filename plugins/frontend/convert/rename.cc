@@ -83,17 +83,18 @@ class Renamer {
       recipe->head_order = to_ == Dialect::gguf ? HeadOrder::to_interleaved : HeadOrder::to_halves;
       recipe->head_rows = h_.head_dim;
     }
-    if (family_.has(families::kTransposed) && families::is_transposed(role) && recipe->shape.size() == 2) {
-      std::swap(recipe->shape[0], recipe->shape[1]);
-      recipe->is_transposed = true;
-      set_format(options_, recipe);
-    }
+    if (family_.has(families::kTransposed) && families::is_transposed(role) && recipe->shape.size() == 2)
+      transpose(options_, recipe);
   }
 
   /// A vector of q or k is small and its elements move: its values are taken now.
   Result<void> add(Role role, Recipe recipe, bool is_bias = false) {
     if (is_bias && family_.has(families::kPermuted) && families::is_permuted(role)) {
       MORTISE_TRY(values, values_of(service_, *recipe.parts[0]));
+      if (values.size() % h_.head_dim != 0)
+        return fail(Code::bad_data, recipe.name,
+                    "has " + std::to_string(values.size()) +
+                        " elements, which are no whole number of heads of " + std::to_string(h_.head_dim));
       recipe.values.resize(values.size());
       for (size_t i = 0; i < values.size(); ++i) {
         const size_t size = h_.head_dim, in_head = i % size, half = size / 2;
@@ -116,9 +117,9 @@ class Renamer {
       const mortise_tensor* tensor = names_.tensor(name);
       if (tensor == nullptr)
         return fail(Code::bad_data, name, "the model has no such tensor; it is incomplete");
-      if (expert > 0 &&
-          (tensor->rank != 2 || tensor->shape[0] != recipe.shape[1] || tensor->shape[1] != recipe.shape[2]))
-        return fail(Code::bad_data, name, "has another shape than the first expert's");
+      if (tensor->rank != 2 ||
+          (expert > 0 && (tensor->shape[0] != recipe.shape[1] || tensor->shape[1] != recipe.shape[2])))
+        return fail(Code::bad_data, name, "is no matrix of the first expert's shape; the file is damaged");
       used_.insert(name);
       if (expert == 0) {
         recipe = take_over(*tensor, target_name(stack_of(role), layer), options_);
@@ -134,11 +135,13 @@ class Renamer {
   Result<void> stacked_experts(Role role, uint32_t layer, const std::string& name,
                                const mortise_tensor& tensor) {
     used_.insert(name);
+    if (tensor.rank != 3)
+      return fail(Code::bad_data, name,
+                  "has " + std::to_string(tensor.rank) + " dimensions instead of 3; the file is damaged");
     if (to_ == Dialect::gguf && role == Role::experts_gate_up) return split_gate_up(layer, name, tensor);
     if (to_ == Dialect::gguf) {
       Recipe recipe = take_over(tensor, target_name(role, layer), options_);
-      if (family_.has(families::kInterleavedGateUp) && tensor.rank == 3 && !holds_rows(tensor, name))
-        transpose(tensor, &recipe);
+      if (lies_transposed(tensor)) transpose(options_, &recipe);
       MORTISE_CHECK(add(role, std::move(recipe)));
       return bias(role, name, target_name(role, layer));
     }
@@ -157,26 +160,20 @@ class Renamer {
     return {};
   }
 
-  /// gpt-oss keeps its experts [experts][in][out] where they are not in blocks.
-  bool holds_rows(const mortise_tensor& tensor, const std::string&) const {
-    return std::string_view(tensor.format).find("mxfp4") != std::string_view::npos;
-  }
-
-  void transpose(const mortise_tensor& tensor, Recipe* recipe) const {
-    recipe->shape = {tensor.shape[0], tensor.shape[2], tensor.shape[1]};
-    recipe->is_transposed = true;
-    set_format(options_, recipe);
+  /// Families that interleave gate and up keep experts [experts][in][out], unless they are in blocks of
+  /// several planes, which only run along the inputs.
+  bool lies_transposed(const mortise_tensor& tensor) const {
+    return family_.has(families::kInterleavedGateUp) && tensor.plane_count == 1;
   }
 
   /// hf's fused gate and up: two stacks.
   Result<void> split_gate_up(uint32_t layer, const std::string& name, const mortise_tensor& tensor) {
-    if (tensor.rank != 3) return fail(Code::bad_data, name, "has not three dimensions");
     const bool interleaved = family_.has(families::kInterleavedGateUp);
     const mortise_tensor* bias = names_.tensor(families::bias_name(name));
     for (const bool is_up : {false, true}) {
       Recipe recipe =
           take_over(tensor, target_name(is_up ? Role::experts_up : Role::experts_gate, layer), options_);
-      if (interleaved && !holds_rows(tensor, name)) transpose(tensor, &recipe);
+      if (lies_transposed(tensor)) transpose(options_, &recipe);
       recipe.source_rows = recipe.shape[1];
       recipe.shape[1] /= 2;
       recipe.row_stride = interleaved ? 2 : 1;

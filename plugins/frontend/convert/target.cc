@@ -31,7 +31,8 @@ const char* format_of(const Target& target, Role role, uint64_t rows, uint64_t c
     if (choice.format == nullptr) break;
     const bool is_grouped = choice.block == kGroup;
     const uint64_t block = is_grouped ? group : choice.block;
-    if (columns % block == 0 && (!is_grouped || rows % kAwqColumns == 0)) return choice.format;
+    if (is_grouped && (rows == 0 || columns == 0 || rows % kAwqColumns != 0)) continue;
+    if (columns % block == 0) return choice.format;
   }
   return target.vector;
 }

@@ -7,6 +7,7 @@ namespace mortise::convert {
 namespace {
 
 constexpr std::string_view kPrefix = "tokenizer.ggml.";
+
 /// The array of a key with elements of `type`; null data where the key is absent.
 Result<mortise_meta> array(const mortise_model& model, std::string_view name, uint32_t type) {
   const std::string key = std::string(kPrefix) + std::string(name);

@@ -77,16 +77,17 @@ class Reader {
     MORTISE_TRY(array, merges.array());
     size_t index = 0;
     for (const simdjson::dom::element merge : array) {
+      const size_t at = index++;
       std::string_view text, left, right;
       simdjson::dom::array pair;
-      if (merge.get(text) == simdjson::SUCCESS)
+      if (merge.get(text) == simdjson::SUCCESS && text.starts_with("#version")) continue;
+      if (merge.get(text) == simdjson::SUCCESS && text.find(' ') != text.npos)
         out_.merges.emplace_back(text);
       else if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2 &&
                pair.at(0).get(left) == simdjson::SUCCESS && pair.at(1).get(right) == simdjson::SUCCESS)
         out_.merges.push_back(std::string(left) + " " + std::string(right));
       else
-        return merges.bad_entry(index, "is no pair of texts");
-      ++index;
+        return merges.bad_entry(at, "is no pair of texts");
     }
     return {};
   }

@@ -134,6 +134,25 @@ TEST_CASE("program: a row of NaN harms no other, whatever its routing says") {
   CHECK(same_bits(others, clean));
 }
 
+TEST_CASE("program: sums of activations tell the experts of a stack apart, transposed or not") {
+  INFO("MORTISE_SEED=" << seed());
+  Mixture rig(false, 4);
+  ActivationSums& sums = rig.program->activation_sums();
+  sums.collect(true);
+  rig.run({1, 2, 3, 4}, {0, 1, 2, 3}, {9, 9, 9, 9});
+  uint64_t routes = 0;
+  for (uint64_t e = 0; e < kExperts; ++e) {
+    const auto up = sums.read("up", e, kHidden, nullptr, nullptr);
+    const auto down = sums.read("down", e, kInner, nullptr, nullptr);
+    REQUIRE(up);
+    REQUIRE(down);
+    CHECK(*up == *down);
+    routes += *down;
+  }
+  CHECK(routes == 4 * kTopK);
+  CHECK_FALSE(sums.read("down", kExperts, kInner, nullptr, nullptr));
+}
+
 TEST_CASE("program: packing lets all pages of packed weights go, and keeps tables") {
   Mixture rig(false, 2);
   const auto& released = rig.file.released;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "awq.h"
+#include "calibrate.h"
 #include "target.h"
 
 using namespace mortise;
@@ -134,4 +135,47 @@ TEST_CASE("columns that carry much get finer steps, and equal ones none") {
   skewed.mean_square[3] = 3000;
   const std::vector<float> scales = search_scales(Host(&table), {sample}, skewed, 32);
   CHECK(scales[3] > 1.5f * scales[4]);
+}
+
+namespace {
+
+/// A layer's tensors as recipes, [64][64] or norms of 64, scaled by what passes its column 3.
+std::vector<Recipe> folded(const std::vector<std::string>& names) {
+  static const mortise_tensor matrix = tensor(2, {64, 64}), norm = tensor(1, {64}),
+                              stack = tensor(3, {2, 64, 64});
+  std::vector<Recipe> out;
+  for (const std::string& name : names) {
+    const bool is_norm = name.find("norm") != std::string::npos,
+               is_stack = name.find(".experts.") != std::string::npos;
+    const mortise_tensor& from = is_norm ? norm : is_stack ? stack : matrix;
+    Recipe recipe = recipe_of(from, {from.shape, from.shape + from.rank});
+    recipe.name = "model.layers.0." + name;
+    recipe.format = is_norm || is_stack ? "safetensors.f16/1" : "awq.gemm/1";
+    out.push_back(recipe);
+  }
+  mortise_host table{};
+  table.parallel = run_now;
+  ColumnStatistics skewed{std::vector<double>(64, 0.5), std::vector<double>(64, 0.3)};
+  skewed.mean_abs[3] = 50;
+  skewed.mean_square[3] = 3000;
+  const auto of = [&](std::string_view, uint64_t, uint64_t) { return std::optional(skewed); };
+  REQUIRE(fold_scales(Host(&table), numbers(), 32, false, of, &out));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("all that reads a norm is scaled with it, or none is") {
+  const auto usual = folded({"input_layernorm.weight", "self_attn.q_proj.weight",
+                             "post_attention_layernorm.weight", "mlp.gate_proj.weight"});
+  CHECK(usual[0].column_scale.at(3) == Approx(1 / usual[1].column_scale.at(3)));
+  CHECK(usual[2].column_scale.at(3) == Approx(1 / usual[3].column_scale.at(3)));
+  const auto parallel = folded({"input_layernorm.weight", "self_attn.q_proj.weight", "mlp.gate_proj.weight"});
+  CHECK(parallel[0].column_scale.at(3) == Approx(1 / parallel[1].column_scale.at(3)));
+  CHECK(parallel[2].column_scale == parallel[1].column_scale);
+  const auto stacked =
+      folded({"input_layernorm.weight", "self_attn.q_proj.weight", "post_attention_layernorm.weight",
+              "mlp.experts.gate_up_proj", "mlp.shared_expert.gate_proj.weight"});
+  CHECK_FALSE(stacked[0].column_scale.empty());
+  for (size_t i : {2, 3, 4}) CHECK(stacked[i].column_scale.empty());
 }
