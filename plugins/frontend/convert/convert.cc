@@ -52,7 +52,8 @@ Result<void> read_text(const mortise_services& services, const Settings& setting
   MORTISE_TRY(channel, client::Channel::open(services.engine));
   services.engine->collect(services.engine->ctx, 1);
   client::Progress bar("Calibrating", ids.size(), stderr);
-  const size_t window = std::min<size_t>(info.context, kCalibrationWindow);
+  // A request asks for one token of answer, which needs a place behind the prompt.
+  const size_t window = std::clamp<size_t>(info.context, 2, kCalibrationWindow + 1) - 1;
   for (size_t at = 0; at < ids.size(); at += window) {
     bar.update(at);
     const std::vector<uint32_t> piece(
@@ -64,7 +65,7 @@ Result<void> read_text(const mortise_services& services, const Settings& setting
     for (;;) {
       const mortise_event* event = channel->next(kLookMs);
       if (control.draining() || channel->closed())
-        return fail(Code::cancelled, "", "the conversion was interrupted");
+        return fail(Code::cancelled, settings.output, kInterrupted);
       if (event == nullptr || event->type == MORTISE_EVENT_DELTA) continue;
       if (event->type == MORTISE_EVENT_ERROR) return pass(client::event_error(*event));
       break;

@@ -21,6 +21,19 @@ std::string_view module_of(std::string_view tensor) {
   return tensor.ends_with(".weight") ? tensor.substr(0, tensor.size() - 7) : tensor;
 }
 
+/// AWQ packs linears [out][in]; a family whose hub folders keep them [in][out] would not be read back.
+Result<void> check_awq(const mortise_model& model, bool is_gguf) {
+  const std::string key = is_gguf ? "general.architecture" : "model_type";
+  MORTISE_TRY(type, Metadata(&model).text(key, ""));
+  const families::Family* family =
+      families::find_family(is_gguf ? families::Dialect::gguf : families::Dialect::hf, type);
+  if (family != nullptr && family->has(families::kTransposed))
+    return fail(Code::unsupported, key,
+                std::string(type) + " keeps its linears transposed in hub folders, which AWQ cannot say; "
+                                    "convert to safetensors or gguf instead");
+  return {};
+}
+
 }  // namespace
 
 Role role_of(std::string_view name, uint32_t rank) {
@@ -139,6 +152,7 @@ Result<void> make_plan(const mortise_model_service& service, const Options& opti
                 "has the dialect '" + std::string(dialect) +
                     "'; models of the dialects gguf and hf can be converted");
   const bool is_gguf = dialect == "gguf";
+  if (options.target->name == "awq") MORTISE_CHECK(check_awq(model, is_gguf));
   if (options.target->is_gguf())
     return is_gguf ? plan_gguf_to_gguf(model, options, out) : plan_hub_to_gguf(service, options, out);
   return is_gguf ? plan_gguf_to_hub(service, options, out) : plan_hub_to_hub(model, options, out);

@@ -146,7 +146,7 @@ Result<void> write(Host host, const mortise_model_service& model, const Plan& pl
                          &run_piece, &job);
       MORTISE_CHECK(job.result);
       done += (job.end - begin) * columns;
-      if (!progress(done)) return fail(Code::cancelled, "", "the conversion was interrupted");
+      if (!progress(done)) return fail(Code::cancelled, plan.path, kInterrupted);
     }
     for (const mortise_tensor* part : recipe.parts) model.release(model.ctx, part);
   }

@@ -14,6 +14,7 @@
 namespace mortise::convert {
 
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  // of float32 rows that a worker holds at once
+constexpr const char* kInterrupted = "the conversion was interrupted and nothing is written; run it again";
 
 /// A model as it is to be written.
 struct Plan {

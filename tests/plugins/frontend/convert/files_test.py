@@ -2,6 +2,7 @@
 back; wrong settings, an output that exists and a killed run leave things as they were."""
 import json
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -58,7 +59,34 @@ with tempfile.TemporaryDirectory() as scratch:
             **{**good, "plugin__convert__output": str(scratch / "nowhere/new.gguf")})
     refused("group size", "plugin.convert.group_size", "-1", **{**good, "plugin__convert__group_size": 12})
     refused("calibration", "plugin.convert.calibration", "awq", **{**good, "plugin__convert__calibration": str(TINY)})
-    checks.that(not (scratch / "new.gguf").exists(), "a refused run writes nothing")
+    # Conv1D weights lie the other way round: no AWQ folder of them would be read back.
+    gpt2, as_gguf = DATA / "fixtures/tiny/gpt2", scratch / "gpt2.gguf"
+    converted(checks, gpt2, "gguf-f16", as_gguf)
+    for source, where in ((gpt2, "model_type"), (as_gguf, "general.architecture")):
+        refused("transposed", where, "AWQ", "gguf", status=1, model=source, plugin__convert__to="awq",
+                plugin__convert__output=str(scratch / "gpt2-awq"))
+    checks.that(not (scratch / "new.gguf").exists() and not (scratch / "gpt2-awq").exists(),
+                "a refused run writes nothing")
+
+    # The calibration text may be longer than the model's context, and the context shorter than a window.
+    model = scratch / "short"
+    shutil.copytree(DATA / "fixtures/tiny/llama", model)
+    shutil.copy(DATA / "fixtures/tokenizers/tiny-bpe/tokenizer.json", model)
+    (scratch / "text").write_text("The quick brown fox jumps over the lazy dog. " * 60)
+    for context in (512, 24, 2):
+        converted(checks, model, "awq", scratch / f"awq-{context}", plugin__convert__group_size=32,
+                  plugin__convert__calibration=str(scratch / "text"), model__context=context)
+
+    # An interrupted run says of what, and leaves nothing.
+    process = subprocess.Popen([BIN, "run", "convert", "-m", str(SMOLLM2), *settings(
+        plugin__convert__to="gguf-q4_k", plugin__convert__output=str(scratch / "stopped"))], stderr=subprocess.PIPE)
+    while not list(scratch.glob("stopped*")):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    line = process.communicate()[1].decode()
+    checks.that(process.returncode == 1 and line.startswith(f"mortise: error: {scratch}/stopped: ") and "; " in line,
+                "interrupted", process.returncode, line)
+    checks.that(not list(scratch.glob("*stopped*")), "an interrupted run left something")
 
     # Killed at any time: the name holds a whole file or nothing.
     for to, name in (("gguf-q4_k", "killed.gguf"), ("safetensors-bf16", "killed")):
