@@ -17,9 +17,9 @@ size_t partial_match(std::string_view text, std::string_view stop) {
 
 }  // namespace
 
-bool AnswerText::add(std::string_view bytes) {
+bool AnswerText::add(std::string_view bytes, bool is_byte) {
   spans_.push_back({released_ + held_.size(), kOpen});
-  held_ += utf8_.feed(bytes);
+  held_ += utf8_.feed(bytes, is_byte);
   place_tokens(bytes.size());
   search(false);
   return is_ended_;

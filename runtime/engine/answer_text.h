@@ -20,7 +20,7 @@ class AnswerText {
   explicit AnswerText(std::vector<std::string> stops) : stops_(std::move(stops)) {}
 
   /// Adds a token's bytes (none for one that is not shown). True where the answer has ended by a stop string.
-  bool add(std::string_view bytes);
+  bool add(std::string_view bytes, bool is_byte = false);
   /// The answer has ended for another reason: what was held back is text, or a stop string after all (then
   /// true).
   bool finish();

@@ -55,8 +55,10 @@ Event Sequence::make_event(mortise_event_type type) {
 void Sequence::echo_prompt(const PieceOf& piece_of) {
   Event event = make_event(MORTISE_EVENT_DELTA);
   Utf8Stream utf8;
-  for (size_t i = 0; i < prompt_count_ && piece_of; ++i)
-    event.text += utf8.feed(piece_of(tokens[i], i == 0).bytes);
+  for (size_t i = 0; i < prompt_count_ && piece_of; ++i) {
+    const Piece piece = piece_of(tokens[i], i == 0);
+    event.text += utf8.feed(piece.bytes, (piece.flags & MORTISE_PIECE_BYTE) != 0);
+  }
   event.text += utf8.finish();
   event.tokens.assign(tokens.begin(), tokens.begin() + prompt_count_);
   if (event.has_logprobs) {
@@ -81,7 +83,8 @@ bool Sequence::accept(uint32_t token, TokenLogprob logprob, const PieceOf& piece
   unsent_tokens_.push_back(token);
   unsent_logprobs_.push_back(std::move(logprob));
   const bool is_shown = (piece.flags & MORTISE_PIECE_CONTROL) == 0;
-  if (text_.add(is_shown ? piece.bytes : std::string_view())) {
+  const bool is_byte = (piece.flags & MORTISE_PIECE_BYTE) != 0;
+  if (text_.add(is_shown ? piece.bytes : std::string_view(), is_byte)) {
     finish = MORTISE_FINISH_STOP;
     return true;
   }

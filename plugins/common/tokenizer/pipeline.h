@@ -62,7 +62,7 @@ class Pipeline {
   int32_t count() const { return static_cast<int32_t>(flags_.size()); }
   /// The bytes that a token stands for; `first`: it begins a text.
   std::string_view bytes(int32_t id, bool first) const;
-  /// MORTISE_PIECE_CONTROL, MORTISE_PIECE_END, MORTISE_PIECE_UNUSED.
+  /// MORTISE_PIECE_CONTROL, MORTISE_PIECE_END, MORTISE_PIECE_UNUSED, MORTISE_PIECE_BYTE.
   uint32_t flags(int32_t id) const { return flags_[static_cast<size_t>(id)]; }
 
   /// By the text as the file spells it; kNoToken where there is none.

@@ -143,6 +143,10 @@ Result<void> Pipeline::decode_all(const std::vector<std::string>& normalized) {
       MORTISE_CHECK(parts_.decoder.run(&later, false, &scratch));
       MORTISE_CHECK(parts_.decoder.run(&first, true, &scratch));
     }
+    // What byte fallback has made one byte of.
+    const bool is_spelled_byte = text.size() == 6 && text.substr(0, 3) == "<0x" && text[5] == '>';
+    if (token == nullptr && is_spelled_byte && later.size() == 1)
+      flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_BYTE;
     total += later.size();
     if (total > kVocabularyBytesMax)
       return fail(

@@ -2,6 +2,7 @@
 // Thread rule: see tokenize.h. Flow: see tokenize.h.
 #include "tokenize.h"
 
+#include <mortise/cpp/utf8.h>
 #include <poll.h>
 
 #include "client/engine.h"
@@ -53,11 +54,14 @@ Result<std::string> answer_or_error(const client::Text& text, const std::string&
   writer.open('{').key("ids").open('[');
   for (const uint32_t id : ids) writer.number(id);
   writer.close(']').key("tokens").open('[');
+  Utf8Stream stream;
   for (size_t i = 0; i < ids.size(); ++i) {
-    MORTISE_TRY(piece, text.piece(ids[i], i == 0));
+    uint32_t flags = 0;
+    MORTISE_TRY(piece, text.piece(ids[i], i == 0, &flags));
     writer.string(piece);
-    decoded += piece;
+    decoded += stream.feed(piece, (flags & MORTISE_PIECE_BYTE) != 0);
   }
+  decoded += stream.finish();
   writer.close(']').key("decoded").string(decoded).close('}');
   return out;
 }

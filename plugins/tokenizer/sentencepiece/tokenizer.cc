@@ -57,6 +57,7 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::load(Model model, bool is_strict) 
     uint32_t flags = 0;
     if (piece.type == PieceType::control || unknown) flags |= MORTISE_PIECE_CONTROL;
     if (piece.type == PieceType::unused) flags |= MORTISE_PIECE_UNUSED;
+    if (piece.type == PieceType::byte) flags |= MORTISE_PIECE_BYTE;
     out->flags_.push_back(flags);
   }
   for (const int32_t id : model.ends) out->flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_END;

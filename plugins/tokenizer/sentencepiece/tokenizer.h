@@ -35,7 +35,7 @@ class Tokenizer {
   const Pieces& pieces() const { return pieces_; }
   /// What a piece stands for; `is_first`: it begins a text, where the dummy prefix is left out.
   std::string_view bytes(int32_t id, bool is_first) const;
-  /// MORTISE_PIECE_CONTROL, MORTISE_PIECE_END, MORTISE_PIECE_UNUSED.
+  /// MORTISE_PIECE_CONTROL, MORTISE_PIECE_END, MORTISE_PIECE_UNUSED, MORTISE_PIECE_BYTE.
   uint32_t flags(int32_t id) const { return flags_[static_cast<size_t>(id)]; }
   int32_t bos() const { return model_.bos; }
   int32_t eos() const { return model_.eos; }

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define MORTISE_TOKENIZER_ID "mortise.draft.tokenizer/1"
+#define MORTISE_TOKENIZER_ID "mortise.draft.tokenizer/2"
 
 /* A stretch of text. parse_special 1: special tokens are recognised in it; 0: it is plain text all through. A
  * special token is never found across the border of a span without the flag; apart from that the spans are
@@ -25,7 +25,10 @@ typedef struct mortise_span {
 enum {
   MORTISE_PIECE_CONTROL = 1, /* a special token: left out of shown text */
   MORTISE_PIECE_END = 2,     /* ends a generation (end of sequence, end of turn) */
-  MORTISE_PIECE_UNUSED = 4   /* an id without a token */
+  MORTISE_PIECE_UNUSED = 4,  /* an id without a token */
+  /* one byte of a character that the vocabulary has no token for: each such byte of a character that is never
+   * completed becomes a U+FFFD of its own */
+  MORTISE_PIECE_BYTE = 8
 };
 
 typedef struct mortise_vocabulary {

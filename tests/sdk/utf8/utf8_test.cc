@@ -52,6 +52,22 @@ TEST_CASE("utf8: the standard's examples of replacement") {
   CHECK(replace_invalid("a" + bytes({0xF0, 0x9F, 0x98})) == "a" + times(1));
 }
 
+TEST_CASE("utf8: tokens of a single byte are replaced one by one, others by the part") {
+  const auto text = [](std::initializer_list<std::pair<std::string, bool>> pieces) {
+    mortise::Utf8Stream stream;
+    std::string out;
+    for (const auto& [piece, is_byte] : pieces) out += stream.feed(piece, is_byte);
+    return out += stream.finish();
+  };
+  const std::string e2 = bytes({0xE2}), x82 = bytes({0x82}), ac = bytes({0xAC});
+  CHECK(text({{e2, true}, {x82, true}, {"b", false}}) == times(2) + "b");
+  CHECK(text({{e2, true}, {x82, true}, {ac, true}}) == e2 + x82 + ac);
+  CHECK(text({{e2, false}, {x82, false}, {"b", true}}) == times(1) + "b");
+  CHECK(text({{e2, true}, {x82, true}}) == times(2));
+  CHECK(text({{e2, false}, {x82, false}}) == times(1));
+  CHECK(text({{e2, true}, {x82, true}, {"A" + e2, false}}) == times(2) + "A" + times(1));
+}
+
 // str-08 of the cases.
 TEST_CASE("utf8: a stream keeps back what is incomplete and nothing else") {
   mortise::Utf8Stream stream;

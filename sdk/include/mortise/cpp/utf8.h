@@ -4,7 +4,8 @@
 //
 // Repair follows chapter 3 of the Unicode standard ("maximal subparts"): each longest prefix of a well-formed
 // sequence that can't be completed, and each byte that can't begin one, becomes one U+FFFD. Python's
-// errors="replace" does the same.
+// errors="replace" does the same. Bytes that tokens of one byte each stand for (byte fallback) are replaced
+// one by one, as the tokenizers that have such tokens do.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -76,9 +77,11 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
   /// incomplete character back. The results joined are the same however the bytes are cut into pieces.
   class Utf8Stream {
    public:
-    /// Well-formed UTF-8, with U+FFFD for what can't become valid any more.
-    std::string feed(std::string_view bytes) {
+    /// Well-formed UTF-8, with U+FFFD for what can't become valid any more; one for each byte where
+    /// `is_byte`, of a token that stands for a single byte.
+    std::string feed(std::string_view bytes, bool is_byte = false) {
       std::string joined;
+      size_t held = held_size_;
       if (held_size_ != 0) {
         joined.assign(held_, held_size_).append(bytes);
         bytes = joined;
@@ -90,21 +93,27 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
         const size_t good = valid_utf8_prefix(bytes);
         out.append(bytes.substr(0, good));
         bytes.remove_prefix(good);
+        held -= good < held ? good : held;
         if (bytes.empty()) break;
         const Utf8Unit unit = utf8_unit(bytes);
+        // What was held back keeps its own kind.
+        const bool one_by_one = held > 0 ? held_is_byte_ : is_byte;
         if (unit.kind == Utf8Kind::cut) {
+          held_is_byte_ = one_by_one;
           held_size_ = bytes.copy(held_, sizeof(held_));
           break;
         }
-        out.append(kUtf8Replacement);
+        replace(one_by_one ? unit.size : 1, &out);
         bytes.remove_prefix(unit.size);
+        held -= unit.size < held ? unit.size : held;
       }
       return out;
     }
 
     /// The end of the text: U+FFFD where a character was left incomplete. The stream is then as new.
     std::string finish() {
-      std::string out(held_size_ != 0 ? kUtf8Replacement : std::string_view());
+      std::string out;
+      if (held_size_ != 0) replace(held_is_byte_ ? held_size_ : 1, &out);
       held_size_ = 0;
       return out;
     }
@@ -113,8 +122,13 @@ inline namespace v1 __attribute__((visibility("hidden"))) {
     size_t held() const { return held_size_; }
 
    private:
+    static void replace(size_t count, std::string* out) {
+      for (; count > 0; --count) out->append(kUtf8Replacement);
+    }
+
     char held_[3] = {};
     size_t held_size_ = 0;
+    bool held_is_byte_ = false;  // of bytes by themselves
   };
 
   /// The text with U+FFFD for every part that isn't UTF-8.
