@@ -150,9 +150,14 @@ std::string report_text(const Report& r) {
         fmt::format("  {:<10} {:<22} {}{}\n", p.kind, p.name, p.kind == "ops" ? p.plugin + ": " : "", p.why);
   if (r.context_used == 0) return out;
   out += "\nKernels of linear weights\n";
+  size_t tensor_width = 0, format_width = 0;
   for (const KernelRow& k : r.kernels) {
-    out += fmt::format("  {:<28} {:<14} {:>4} x {:>10}  {}\n", k.tensor, k.format, k.tensors,
-                       size_text(k.tensors == 0 ? 0 : k.bytes / k.tensors), k.plugin);
+    tensor_width = std::max(tensor_width, k.tensor.size());
+    format_width = std::max(format_width, k.format.size());
+  }
+  for (const KernelRow& k : r.kernels) {
+    out += fmt::format("  {:<{}} {:<{}} {:>4} x {:>10}  {}\n", k.tensor, tensor_width, k.format, format_width,
+                       k.tensors, size_text(k.tensors == 0 ? 0 : k.bytes / k.tensors), k.plugin);
     for (const Candidate& c : k.candidates) out += fmt::format("      {}: {}\n", c.plugin, c.reason);
   }
   const auto line = [&](const char* what, uint64_t bytes, const std::string& terms) {
