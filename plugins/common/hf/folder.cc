@@ -126,9 +126,20 @@ class FolderReader {
       out_.blobs_.emplace(kind, file.bytes);
       return {};
     }
-    const fs::path parent = fs::path(path).parent_path();
-    MORTISE_CHECK(read_companions(parent.empty() ? fs::path(".") : parent));
+    const fs::path above = fs::path(path).parent_path();
+    const fs::path parent = above.empty() ? fs::path(".") : above;
+    MORTISE_TRY(is_part, is_shard(parent, fs::path(path).filename().string()));
+    if (is_part) return read_folder(parent);
+    MORTISE_CHECK(read_companions(parent));
     return read_shard(path);
+  }
+
+  /// One of several files that an index beside it names: then all of them are the model.
+  Result<bool> is_shard(const fs::path& folder, const std::string& name) const {
+    if (!is_file(folder / kIndexName)) return false;
+    MORTISE_TRY(shards, list_shards(host_, folder.string()));
+    return shards.files.size() > 1 &&
+           std::find(shards.files.begin(), shards.files.end(), name) != shards.files.end();
   }
 
   Result<void> read_companions(const fs::path& folder) {

@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr const char* kSingle = "model.safetensors";
-constexpr const char* kIndex = "model.safetensors.index.json";
 
 bool has_suffix(std::string_view name) {
   return name.size() > kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix;
@@ -119,8 +118,8 @@ Result<Shards> list_shards(Host host, const std::string& folder) {
     out.files.push_back(kSingle);
     return out;
   }
-  if (fs::is_regular_file(base / kIndex, error)) {
-    MORTISE_CHECK(map_index(host, (base / kIndex).string(), &out));
+  if (fs::is_regular_file(base / kIndexName, error)) {
+    MORTISE_CHECK(map_index(host, (base / kIndexName).string(), &out));
     return out;
   }
   for (fs::directory_iterator at(base, error), end; !error && at != end; at.increment(error)) {

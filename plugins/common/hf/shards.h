@@ -10,6 +10,8 @@
 
 namespace mortise::hf {
 
+constexpr const char* kIndexName = "model.safetensors.index.json";
+
 struct Shards {
   std::vector<std::string> files;                               ///< names within the folder, in order
   std::vector<std::pair<std::string, std::string>> weight_map;  ///< of the index: tensor, file; or empty

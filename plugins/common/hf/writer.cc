@@ -15,6 +15,7 @@
 
 #include "hf/hf_limits.h"
 #include "hf/json_events.h"
+#include "hf/shards.h"
 #include "json/json.h"
 
 namespace mortise::hf {
@@ -131,7 +132,7 @@ Result<void> FolderWriter::prepare(const mortise_write_plan& plan, const std::ve
   json.key("weight_map").open('{');
   for (const auto& [tensor, file] : weight_map) json.key(tensor).string(file);
   json.close('}').close('}');
-  return write_file("model.safetensors.index.json", index);
+  return write_file(kIndexName, index);
 }
 
 Result<void> FolderWriter::make_folder() {

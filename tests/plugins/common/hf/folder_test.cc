@@ -43,6 +43,17 @@ TEST_CASE("a sharded folder opens by its index") {
   CHECK(folder->find("model.embed_tokens.weights") == nullptr);
 }
 
+TEST_CASE("a shard stands for all that its index names") {
+  mortise_test::FakeHost host;
+  const std::string path = kFixtures + "tiny/llama-sharded";
+  const auto folder = Folder::open(host.host(), path, false);
+  const auto shard = Folder::open(host.host(), path + "/model-00002-of-00003.safetensors", false);
+  REQUIRE(folder);
+  REQUIRE(shard);
+  CHECK(shard->tensors().size() == folder->tensors().size());
+  CHECK(shard->metadata().text("model_type") == "llama");
+}
+
 TEST_CASE("one .safetensors file opens with the config beside it") {
   mortise_test::FakeHost host;
   const auto folder = Folder::open(host.host(), kFixtures + "tiny/llama/model.safetensors", false);
