@@ -47,6 +47,18 @@ struct Command {
   int (*run)(const Arguments& arguments);
 };
 
+/// What to do about an error that does not say so itself: parts that others write may leave it out.
+const char* advice(Code code) {
+  switch (code) {
+    case Code::bad_data: return "; the file is damaged or of another kind, fetch it again";
+    case Code::unsupported: return "; take another model, or a part that can do it (`mortise plugins`)";
+    case Code::limit: return "; take a smaller one, docs/limits.md has all limits";
+    case Code::io: return "; check the path and its permissions";
+    case Code::no_memory: return "; free memory, or lower kv.memory or model.context";
+    default: return "";
+  }
+}
+
 // Wrong arguments, config or choice of plugins are the caller's to mend; everything else is a failure.
 int print_error(Error error) {
   // In a file the place is a line and column, and the message names the key; here the place is the key.
@@ -56,6 +68,7 @@ int print_error(Error error) {
     if (error.message.starts_with(key)) error.message.erase(0, key.size());
   }
   std::string line = error.text();
+  if (error.message.find("; ") == std::string::npos) line += advice(error.code);
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
