@@ -1,6 +1,7 @@
 // load_hub: a hub folder's tokenizer.model, and what tokenizer_config.json and the configs add to it.
 // Thread rule: [load]. Flow: blobs -> Model.
 #include <charconv>
+#include <map>
 
 #include "sentencepiece/hub_model.h"
 #include "tokenizer/json_node.h"
@@ -61,10 +62,15 @@ Result<void> add_named(const hub::Node& config, Model* model) {
     MORTISE_TRY(items, more->items());
     for (const hub::Node& item : items) texts.push_back(token_text(item));
   }
-  for (const std::string& text : texts) {
-    const int32_t id = text.empty() ? kNoPiece : find_piece(*model, text);
-    if (id != kNoPiece) model->specials.push_back({text, id});
+  // One pass over the pieces, as both lists may be long.
+  std::map<std::string_view, int32_t> ids;
+  for (const std::string& text : texts) ids.emplace(text, kNoPiece);
+  for (size_t id = 0; id < model->pieces.size(); ++id) {
+    const auto wanted = ids.find(model->pieces[id].text);
+    if (wanted != ids.end() && wanted->second == kNoPiece) wanted->second = static_cast<int32_t>(id);
   }
+  for (const std::string& text : texts)
+    if (!text.empty() && ids.at(text) != kNoPiece) model->specials.push_back({text, ids.at(text)});
   return {};
 }
 

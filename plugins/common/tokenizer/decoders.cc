@@ -39,15 +39,7 @@ struct ByteFallbackStep final : DecoderStep {
 
 struct ReplaceTokenStep final : DecoderStep {
   Result<void> run(std::string* token, bool, MatchScratch* scratch) const override {
-    std::string out;
-    size_t done = 0;
-    MORTISE_CHECK(pattern.each(*token, scratch, [&](Range match) {
-      out.append(*token, done, match.begin - done).append(content);
-      done = match.end;
-    }));
-    out.append(*token, done);
-    token->swap(out);
-    return {};
+    return replace_all(pattern, content, token, scratch);
   }
   Pattern pattern;
   std::string content;
@@ -187,7 +179,10 @@ Result<void> Decoder::add_parts(const Node& node) {
 }
 
 Result<void> Decoder::run(std::string* token, bool first, MatchScratch* scratch) const {
-  for (const Step& step : steps_) MORTISE_CHECK(step->run(token, first, scratch));
+  for (const Step& step : steps_) {
+    MORTISE_CHECK(step->run(token, first, scratch));
+    MORTISE_CHECK(scratch->count_bytes(token->size()));
+  }
   return {};
 }
 

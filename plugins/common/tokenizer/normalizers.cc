@@ -75,22 +75,7 @@ struct PrependStep : NormalizerStep {
 
 struct ReplaceStep : NormalizerStep {
   Result<void> run(std::string* text, MatchScratch* scratch) const override {
-    std::string out;
-    size_t done = 0;
-    bool fits = true;
-    MORTISE_CHECK(pattern.each(*text, scratch, [&](Range match) {
-      fits = fits && out.size() + (match.begin - done) + content.size() <= kNormalizedBytesMax;
-      if (!fits) return;
-      out.append(*text, done, match.begin - done).append(content);
-      done = match.end;
-    }));
-    if (!fits || out.size() + text->size() - done > kNormalizedBytesMax)
-      return fail(Code::limit, "text",
-                  "grows beyond " + std::to_string(kNormalizedBytesMax) +
-                      " bytes by the tokenizer's normalizer; shorten it");
-    out.append(*text, done);
-    text->swap(out);
-    return {};
+    return replace_all(pattern, content, text, scratch);
   }
   Pattern pattern;
   std::string content;
@@ -220,6 +205,26 @@ Result<Pattern> load_pattern(const Node& node) {
   Result<Pattern> pattern = text ? Pattern::literal(value) : Pattern::regex(value, PatternSyntax::oniguruma);
   if (!pattern) return source.bad(pattern.error().message, pattern.error().code);
   return pattern;
+}
+
+Result<void> replace_all(const Pattern& pattern, std::string_view content, std::string* text,
+                         MatchScratch* scratch) {
+  std::string out;
+  size_t done = 0;
+  bool fits = true;
+  MORTISE_CHECK(pattern.each(*text, scratch, [&](Range match) {
+    fits = fits && out.size() + (match.begin - done) + content.size() <= kNormalizedBytesMax;
+    if (!fits) return;
+    out.append(*text, done, match.begin - done).append(content);
+    done = match.end;
+  }));
+  if (!fits || out.size() + text->size() - done > kNormalizedBytesMax)
+    return fail(Code::limit, "text",
+                "grows beyond " + std::to_string(kNormalizedBytesMax) +
+                    " bytes by the tokenizer's rules; shorten it");
+  out.append(*text, done);
+  text->swap(out);
+  return {};
 }
 
 std::unique_ptr<NormalizerStep> make_nfc() { return std::make_unique<FormStep>(UnicodeForm::nfc); }

@@ -38,6 +38,10 @@ class Normalizer {
 /// Normalization form C, for tokenizers whose files don't say it.
 std::unique_ptr<NormalizerStep> make_nfc();
 
+/// Each match of the pattern becomes `content`. An error where the text grows beyond kNormalizedBytesMax.
+Result<void> replace_all(const Pattern& pattern, std::string_view content, std::string* text,
+                         MatchScratch* scratch);
+
 /// {"String": ..} or {"Regex": ..} of a Split or Replace.
 Result<Pattern> load_pattern(const Node& node);
 

@@ -23,6 +23,12 @@ Result<AddedToken> load_listed(const Node& node, const Model& model) {
   return load_added_token(node, static_cast<int32_t>(id));
 }
 
+// Rules that would keep a load from ending.
+tl::unexpected<Error> too_much(const char* part) {
+  return fail(Code::limit, part,
+              "takes too long on the vocabulary, or makes too much of it; the file is damaged or hostile");
+}
+
 }  // namespace
 
 Result<AddedToken> load_added_token(const Node& node, int32_t id) {
@@ -91,11 +97,14 @@ Pipeline::~Pipeline() = default;
 Result<std::unique_ptr<Pipeline>> Pipeline::make(Parts parts) {
   std::unique_ptr<Pipeline> out(new Pipeline(std::move(parts)));
   std::vector<std::string> normalized;
+  size_t total = 0;
+  for (const AddedToken& token : out->parts_.added) total += token.text.size();
   MatchScratch scratch;
+  scratch.start(total);  // one limit for all: a file may hold many
   for (const AddedToken& token : out->parts_.added) {
     normalized.push_back(token.text);
-    scratch.start(token.text.size());
-    if (token.normalized) MORTISE_CHECK(out->parts_.normalizer.run(&normalized.back(), &scratch));
+    if (token.normalized && !out->parts_.normalizer.run(&normalized.back(), &scratch))
+      return too_much("normalizer");
   }
   out->build_matchers(normalized);
   MORTISE_CHECK(out->decode_all(normalized));
@@ -126,7 +135,11 @@ Result<void> Pipeline::decode_all(const std::vector<std::string>& normalized) {
     return normalized[static_cast<size_t>(token - parts_.added.data())];
   };
   flags_.assign(added.size(), 0);
+  size_t undecoded = 0;
+  for (const std::string& text : normalized) undecoded += text.size();
+  for (int32_t id = 0; id < parts_.model->size(); ++id) undecoded += parts_.model->text(id).size();
   MatchScratch scratch;
+  scratch.start(undecoded);
   bool differ = false;
   std::string later, first;
   size_t total = 0;
@@ -139,9 +152,8 @@ Result<void> Pipeline::decode_all(const std::vector<std::string>& normalized) {
     if (text.empty()) {
       flags_[static_cast<size_t>(id)] |= MORTISE_PIECE_UNUSED;
     } else if (token == nullptr || parts_.decode_added) {
-      scratch.start(text.size());
-      MORTISE_CHECK(parts_.decoder.run(&later, false, &scratch));
-      MORTISE_CHECK(parts_.decoder.run(&first, true, &scratch));
+      if (!parts_.decoder.run(&later, false, &scratch) || !parts_.decoder.run(&first, true, &scratch))
+        return too_much("decoder");
     }
     // What byte fallback has made one byte of.
     const bool is_spelled_byte = text.size() == 6 && text.substr(0, 3) == "<0x" && text[5] == '>';

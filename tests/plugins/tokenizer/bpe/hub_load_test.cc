@@ -162,3 +162,19 @@ TEST_CASE("bpe hub load: a sequence of too many parts") {
   check_bad(with("/normalizer", Json{{"type", "Sequence"}, {"normalizers", parts}}),
             "$.normalizer.normalizers[64]", "more than 64", Code::limit);
 }
+
+TEST_CASE("bpe hub load: rules that blow the vocabulary up end the load") {
+  // 64 steps that double a text of one letter.
+  Json doubling = {{"type", "Sequence"}, {"decoders", Json::array()}};
+  for (int i = 0; i < 64; ++i)
+    doubling["decoders"].push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
+  check_text(with("/decoder", doubling).dump(), "decoder", "makes too much of it", Code::limit);
+  // 100 added tokens that each become a MiB: none is too long, all of them are.
+  Json many = with(
+      "/normalizer",
+      {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(size_t{1} << 20, 'b')}});
+  for (int i = 0; i < 100; ++i)
+    many["added_tokens"].push_back(
+        {{"id", 5 + i}, {"content", "a" + std::to_string(i)}, {"special", false}, {"normalized", true}});
+  check_text(many.dump(), "normalizer", "makes too much of it", Code::limit);
+}
