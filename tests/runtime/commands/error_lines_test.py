@@ -1,4 +1,5 @@
-"""A damaged model is one line on standard error that says where, what is wrong and what to do, whichever part found it."""
+"""A damaged model is one line on standard error that says where, what is wrong and what to do, whichever part found
+it."""
 import json
 import pathlib
 import shutil
@@ -15,7 +16,8 @@ def refused(what, model, *parts):
         run = mortise(command, "jsonl", "-m", model, *settings(use__tokenizer="none"), stdin="")
         lines = run.stderr.splitlines()
         checks.that(run.returncode == 1 and len(lines) == 1 and lines[0].startswith("mortise: error: ")
-                    and "; " in lines[0] and all(p in lines[0] for p in parts), command, what, run.returncode, run.stderr)
+                    and "; " in lines[0] and all(p in lines[0] for p in parts),
+                    command, what, run.returncode, run.stderr)
 
 
 def with_config(folder, **values):
