@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "meta_list.h"
+#include "tokenizer/post_processor.h"
 
 namespace mortise::convert {
 
@@ -43,6 +44,12 @@ struct Vocabulary {
 Result<Vocabulary> read_gguf_vocabulary(const mortise_model& model);
 /// Of a model of dialect "hf"; nothing where it has no tokenizer. Errors name the file.
 Result<std::optional<Vocabulary>> read_hub_vocabulary(const mortise_model& model);
+
+/// BOS, and whether BOS and EOS are added, out of a tokenizer.json's post-processor; UNSUPPORTED where it
+/// adds more than those.
+Result<void> settle_hub_adds(const hub::Frame& frame, Vocabulary* out);
+/// What readers of a GGUF take absent flags for.
+void settle_gguf_adds(Vocabulary* out);
 
 /// tokenizer.ggml.* keys.
 void add_gguf_vocabulary(const Vocabulary& vocabulary, MetaList* out);

@@ -97,6 +97,7 @@ Result<Vocabulary> read_gguf_vocabulary(const mortise_model& model) {
     out.charsmap.push_back(static_cast<char>(static_cast<const int64_t*>(charsmap.data)[i]));
   out.add_bos = flag(model, "add_bos_token");
   out.add_eos = flag(model, "add_eos_token");
+  settle_gguf_adds(&out);
   out.add_space_prefix = flag(model, "add_space_prefix").value_or(true);
   out.removes_extra_whitespace = flag(model, "remove_extra_whitespaces").value_or(false);
   MORTISE_TRY(chat, meta.text("tokenizer.chat_template", ""));

@@ -286,6 +286,8 @@ Result<std::optional<Vocabulary>> read_hub_vocabulary(const mortise_model& model
               JsonFile::parse({reinterpret_cast<const char*>(bytes.data), bytes.size}, "tokenizer.json"));
   MORTISE_TRY(out, Reader(file.root()).run());
   read_specials(model, &out);
+  MORTISE_TRY(frame, hub::load_frame(file.root(), static_cast<int32_t>(out.tokens.size())));
+  MORTISE_CHECK(settle_hub_adds(frame, &out));
   out.chat_template = chat_template(model);
   return std::optional<Vocabulary>(std::move(out));
 }

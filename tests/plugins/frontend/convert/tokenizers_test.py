@@ -22,6 +22,12 @@ def check_rows(checks, what, model, rows):
         checks.that(got.get("ids") == row["ids"], what, row["text"], got.get("ids"), row["ids"])
 
 
+def framed(model):
+    """Ids of a text with what the model asks for around it."""
+    run = mortise("run", "tokenize", "-m", model, stdin='{"text": "hello", "add_special": true}\n')
+    return json.loads(run.stdout)["ids"] if run.returncode == 0 else run.stderr
+
+
 def rows_of(name):
     return json.loads((FIXTURES / name / "rows.json").read_text())["rows"]
 
@@ -40,6 +46,11 @@ with tempfile.TemporaryDirectory() as scratch:
             # A bare tokenizer.model takes control pieces for text; a GGUF does not say so.
             rows = [row for row in rows if "ids_plain" not in row and "<" not in row["text"]]
         check_rows(checks, f"{name} as gguf", out, rows)
+        if out is None:
+            continue
+        back = converted(checks, out, "safetensors-bf16", scratch / f"{name}-back")
+        for made in (out, back):
+            checks.that(framed(made) == framed(folder), name, made, framed(made), framed(folder))
     check_rows(checks, "smollm2 as hub folder", converted(checks, SMOLLM2, "safetensors-bf16", scratch / "hub"),
                rows_of("smollm2"))
     if GEMMA.exists():
