@@ -48,8 +48,6 @@ class Trust {
 void TokenMatcher::build() {
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.text < b.text; });
-  const auto same = [](const Entry& a, const Entry& b) { return a.text == b.text; };
-  entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
   starts_ = {};
   for (uint32_t i = 0; i < entries_.size(); ++i) {
     Stretch& range = starts_[static_cast<uint8_t>(entries_[i].text[0])];

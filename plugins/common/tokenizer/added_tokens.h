@@ -27,7 +27,7 @@ struct AddedToken {
 /// Finds one set of texts; each stands for an entry of a list that the caller keeps.
 class TokenMatcher {
  public:
-  /// `text` must not be empty. Of equal texts the first counts.
+  /// `text` must not be empty. Of equal texts the first that is allowed counts.
   void add(std::string text, uint32_t index) { entries_.push_back({std::move(text), index}); }
   void build();
   bool empty() const { return entries_.empty(); }
@@ -46,7 +46,7 @@ class TokenMatcher {
       if (start.begin == start.end) continue;
       Match best;
       each_at(text, at, start, [&](uint32_t index, size_t end) {
-        if (allowed(index, at, end)) best = {at, end, index};
+        if ((best.index == kNone || end > best.end) && allowed(index, at, end)) best = {at, end, index};
       });
       if (best.index != kNone) return best;
     }
@@ -63,14 +63,12 @@ class TokenMatcher {
   };
 
   // The entries that agree with the text up to some depth are a stretch of the sorted list, which each byte
-  // narrows; the one that ends at that depth stands first in it.
+  // narrows; those that end at that depth stand first in it.
   template <class Visit>
   void each_at(std::string_view text, size_t at, Stretch range, Visit&& visit) const {
     for (size_t depth = 1; range.begin < range.end; ++depth) {
-      if (entries_[range.begin].text.size() == depth) {
+      for (; range.begin < range.end && entries_[range.begin].text.size() == depth; ++range.begin)
         visit(entries_[range.begin].index, at + depth);
-        ++range.begin;
-      }
       if (at + depth >= text.size()) break;
       range = narrowed(range, depth, static_cast<uint8_t>(text[at + depth]));
     }
