@@ -122,12 +122,13 @@ class Reader {
     MORTISE_TRY(ignores, model.boolean("ignore_merges", false));
     MORTISE_TRY(parts, steps(root_, "pre_tokenizer", "pretokenizers"));
     std::string pattern;
-    bool digits = false, own_pattern = false, is_simple = true;
+    bool digits = false, is_simple = true;
+    std::optional<bool> own_pattern;  // of the ByteLevel step, which there must be
     for (const Node& part : parts) {
       MORTISE_TRY(type, part.string("type"));
       if (type == "ByteLevel") {
         MORTISE_TRY(uses, part.boolean("use_regex", true));
-        MORTISE_TRY(prefix, part.boolean("add_prefix_space", false));
+        MORTISE_TRY(prefix, part.boolean("add_prefix_space", true));  // what an absent one means
         own_pattern = uses;
         is_simple = is_simple && !prefix;
       } else if (type == "Digits") {
@@ -142,16 +143,19 @@ class Reader {
         is_simple = false;
       }
     }
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      MORTISE_TRY(affix, model.find(key));
+      MORTISE_TRY(text, affix ? affix->string() : Result<std::string_view>(""));
+      if (!text.empty()) return model.bad_field(key, "can't be said in a GGUF", Code::unsupported);
+    }
     const hub::PreTokenizerRow* row = nullptr;
-    if (is_simple && own_pattern && pattern.empty() && !nfc && !ignores)
+    if (is_simple && own_pattern == true && pattern.empty() && !nfc && !ignores)
       row = hub::find_pre_tokenizer_row(digits ? kDigits : kGpt2);
-    else if (is_simple && !own_pattern && !digits)
+    else if (is_simple && own_pattern == false && !digits)
       row = match_pre_tokenizer(pattern, nfc, ignores);
     if (row == nullptr)
-      return root_.bad_field(
-          "pre_tokenizer",
-          "cuts text by a pattern that has no name in a GGUF; convert to safetensors instead",
-          Code::unsupported);
+      return root_.bad_field("pre_tokenizer", "has no name in a GGUF; convert to safetensors instead",
+                             Code::unsupported);
     out_.pre_tokenizer = row->name();
     return {};
   }

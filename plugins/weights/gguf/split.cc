@@ -130,7 +130,7 @@ Result<std::vector<Part>> open_parts(const std::string& path, const OpenPart& op
     auto part = open(name + suffix(number, split.count));
     if (!part) {
       mortise::Error error = part.error();
-      error.message = part_text(number, split.count) + " of the model " + error.message;
+      error.message = part_text(number, split.count) + " of the model: " + error.message;
       return mortise::pass(std::move(error));
     }
     MORTISE_CHECK(same_split(split, part->file, number));

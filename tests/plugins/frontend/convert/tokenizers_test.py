@@ -7,7 +7,7 @@ import tempfile
 
 from harness import DATA, MODELS, SMOLLM2, Checks, mortise
 
-from conversion import converted
+from conversion import convert, converted
 
 FIXTURES = DATA / "fixtures/tokenizers"
 GEMMA = MODELS / "gemma-3-270m-q4_k_m.gguf"
@@ -51,6 +51,20 @@ with tempfile.TemporaryDirectory() as scratch:
         back = converted(checks, out, "safetensors-bf16", scratch / f"{name}-back")
         for made in (out, back):
             checks.that(framed(made) == framed(folder), name, made, framed(made), framed(folder))
+    # What a GGUF can't say of a tokenizer is refused, also where it is an absent word's meaning.
+    whole = json.loads((FIXTURES / "bpe-qwen2/tokenizer.json").read_text())
+    for what in ("prefix", "no bytes", "affix"):
+        other = json.loads(json.dumps(whole))
+        steps = other["pre_tokenizer"]["pretokenizers"]
+        if what == "prefix":
+            del steps[1]["add_prefix_space"]
+        elif what == "no bytes":
+            del steps[1]
+        else:
+            other["model"]["end_of_word_suffix"] = "</w>"
+        (scratch / "bpe-qwen2/tokenizer.json").write_text(json.dumps(other))
+        run = convert(scratch / "bpe-qwen2", "gguf-f16", scratch / "refused.gguf")
+        checks.that(run.returncode == 1 and "tokenizer.json" in run.stderr, what, run.returncode, run.stderr)
     check_rows(checks, "smollm2 as hub folder", converted(checks, SMOLLM2, "safetensors-bf16", scratch / "hub"),
                rows_of("smollm2"))
     if GEMMA.exists():

@@ -98,7 +98,7 @@ TEST_CASE("splits that are not whole are refused, naming file, part and key") {
     std::string message, where;
   };
   const Row rows[] = {
-      {second, "", "part 2 of 3 of the model does not exist", second},
+      {second, "", "part 2 of 3 of the model: does not exist", second},
       {second, part(2, 3, 3, "b"), "split.no is 2, not 1", second},
       {second, part(1, 4, 3, "b"), "split.count is 4, not 3", second},
       {second, part(1, 3, 4, "b"), "split.tensors.count is 4, not 3", second},
