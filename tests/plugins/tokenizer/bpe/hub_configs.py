@@ -1,7 +1,8 @@
 """Random tokenizer.json files: every part that the runtime reads, over small vocabularies.
 
 Metaspace with "first" stands only where nothing came before it: the package asks which character of the input a piece
-comes from, the runtime whether the piece begins the text.
+comes from, the runtime whether the piece begins the text. No pattern matches the empty text: on some texts the package
+then never ends, or replaces the first match twice.
 """
 import json
 
@@ -10,7 +11,7 @@ from random_text import random_text
 LETTERS = list("abcdeilnorst 0123▁Ġ.,'é世\n")
 PATTERNS = [r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+", r"\s", r"[a-z]+", r"\w+|\W", r"\d{2}", r"(?<=a)b|c",
             r"[^\W\d_]+",
-            r"a{2}+", r"[ei&&[^i]]|o", r"[a[^\x00-\x7f]]+", r"\bs|t\b", r"(?i:'s|'LL|an)", r"^a|e$", r"x*", r"\h+",
+            r"a{2}+", r"[ei&&[^i]]|o", r"[a[^\x00-\x7f]]+", r"\bs|t\b", r"(?i:'s|'LL|an)", r"^a|e$", r"\h+",
             r".",
             r"(?m:a.)", r"[\s\d]+", r"[^\S\n]", r"\p{^L}+", r"[[:alpha:]]+", r"(a|e)+i", r"[\]a-]", r"\u0061|\x{65}",
             r"n{,2}o", r"\p{Lu}\p{Ll}*", r"\S+\s?", r"[\p{L}--x]+", r"(?>a+)b", r"\p{Script=Han}+|\p{Han}", r"(?!a)\w"]
