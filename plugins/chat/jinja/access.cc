@@ -90,12 +90,14 @@ Value own_item(Interp& interp, const Value& v, const Value& key) {
 // Python's slice.indices(), and how many items that are.
 struct Slice {
   int64_t start, stop, step, count;
+  int64_t said_step;  // before it is cut to what the size allows, which a range shows
 };
 Slice slice_indices(const Value& start, const Value& stop, const Value& step, int64_t size) {
   for (const Value* v : {&start, &stop, &step}) {
     if (!v->is_int() && !v->is(Kind::none)) raise("slice indices must be integers or None");
   }
-  Slice s{0, 0, step.is(Kind::none) ? 1 : step.as_int(), 0};
+  Slice s{0, 0, step.is(Kind::none) ? 1 : step.as_int(), 0, 0};
+  s.said_step = s.step;
   if (s.step == 0) raise("slice step cannot be zero");
   const bool back = s.step < 0;
   const auto bound = [size, back](const Value& v, int64_t fallback) {
@@ -169,7 +171,7 @@ Value Interp::slice(const Value& v, const Value& start, const Value& stop, const
     Range* out = heap_.make<Range>();
     out->start = r.at(s.start);
     out->stop = r.at(s.stop);
-    out->step = static_cast<int64_t>(static_cast<uint64_t>(r.step) * static_cast<uint64_t>(s.step));
+    out->step = static_cast<int64_t>(static_cast<uint64_t>(r.step) * static_cast<uint64_t>(s.said_step));
     return Value::of(Kind::range, out);
   }
   std::vector<Value> out;

@@ -126,6 +126,9 @@ class TerminalEditor final : public Editor {
       char byte = 0;
       const ssize_t got = ::read(editor.in_fd_, &byte, 1);
       if (got <= 0) return 0;
+      // Ctrl-D that was typed before the terminal left its line mode comes as a zero byte.
+      const LineInfo* so_far = el_line(edit);
+      if (byte == 0 && so_far->lastchar == so_far->buffer) return 0;
       bytes += byte;
       const Utf8Unit unit = utf8_unit(bytes);
       if (unit.kind == Utf8Kind::cut) continue;

@@ -34,13 +34,16 @@ class Terminal:
         before, self.shown = self.shown.split(wanted, 1)
         return before
 
-    def status(self):
+    def status(self, seconds=60):
         """The exit status. What is still shown is read first: the child waits for its terminal to drain."""
+        end = time.monotonic() + seconds
         try:
-            while os.read(self.fd, 65536):
+            while select.select([self.fd], [], [], max(0, end - time.monotonic()))[0] and os.read(self.fd, 65536):
                 pass
         except OSError:
             pass
+        if time.monotonic() >= end:
+            os.kill(self.pid, 9)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
@@ -71,6 +74,9 @@ def chat(checks):
     terminal.until(">>> ")
     terminal.type("\x04")
     checks.that(terminal.status() == 0, "Ctrl-D ends well")
+    terminal = Terminal("run", "chat", "-m", harness.SMOLLM2)
+    terminal.type("\x04")
+    checks.that(terminal.status() == 0, "Ctrl-D before the prompt is there ends well")
 
 
 def text(checks):
