@@ -13,13 +13,6 @@ int byte_of_piece(std::string_view text) {
                                                                          : static_cast<int>(high * 16 + low);
 }
 
-std::string quoted(std::string_view text) {
-  constexpr size_t kShown = 64;
-  std::string out = "\"";
-  for (const char byte : text.substr(0, kShown)) out += byte >= ' ' && byte <= '~' ? byte : '?';
-  return out + "\"";
-}
-
 int32_t find_piece(const Model& model, std::string_view text) {
   for (size_t id = 0; id < model.pieces.size(); ++id)
     if (model.pieces[id].text == text) return static_cast<int32_t>(id);

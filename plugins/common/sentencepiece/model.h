@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/quoted.h"
+
 namespace mortise::sentencepiece {
 
 constexpr int32_t kNoPiece = -1;
@@ -78,8 +80,7 @@ Result<Model> read_model_file(std::string_view bytes, const std::string& where);
 /// The byte that a byte piece ("<0x0A>") names, or -1.
 int byte_of_piece(std::string_view text);
 
-/// A text of a file for an error: in quotes, cut to 64 bytes, with "?" for what isn't printable ASCII.
-std::string quoted(std::string_view text);
+using hub::quoted;
 
 /// The first piece of a text, or kNoPiece; find_special_piece: if it is a control or user-defined one.
 int32_t find_piece(const Model& model, std::string_view text);

@@ -66,6 +66,22 @@ TokenMatcher::Stretch TokenMatcher::narrowed(Stretch range, size_t depth, uint8_
   return {static_cast<uint32_t>(low - entries_.begin()), static_cast<uint32_t>(high - entries_.begin())};
 }
 
+TrustedRanges trusted_ranges(std::span<const Span> spans) {
+  TrustedRanges out;
+  size_t at = 0;
+  for (const Span& span : spans) {
+    const size_t end = at + span.text.size();
+    if (span.parse_special && at != end) {
+      if (!out.empty() && out.back().end == at)
+        out.back().end = end;
+      else
+        out.push_back({at, end});
+    }
+    at = end;
+  }
+  return out;
+}
+
 void cut_by_tokens(std::string_view text, const TokenMatcher& matcher, const std::vector<AddedToken>& tokens,
                    const TrustedRanges* trusted, std::vector<Segment>* out) {
   Trust trust(trusted);

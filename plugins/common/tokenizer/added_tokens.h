@@ -2,6 +2,7 @@
 // Thread rule: immutable after load, any thread. Flow: first step of encoding; what lies between is text.
 #pragma once
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,15 @@ class TokenMatcher {
 
 /// A stretch of text in which special tokens are recognised; sorted, not touching.
 using TrustedRanges = std::vector<Range>;
+
+/// A stretch of text; special tokens are found only where parse_special is set.
+struct Span {
+  std::string_view text;
+  bool parse_special = false;
+};
+
+/// Those of a text that spans make up; neighbours are one.
+TrustedRanges trusted_ranges(std::span<const Span> spans);
 
 /// A piece of a text: an added token, or text between (index kNone).
 struct Segment {

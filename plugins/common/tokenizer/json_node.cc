@@ -27,13 +27,6 @@ const char* type_name(element_type type) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  constexpr size_t kShown = 64;
-  std::string out = "\"";
-  for (const char byte : text.substr(0, kShown)) out += byte >= ' ' && byte <= '~' ? byte : '?';
-  return out + "\"";
-}
-
 tl::unexpected<Error> Node::bad(std::string message, Code code) const {
   return fail(code, file_ + " " + path_, std::move(message));
 }

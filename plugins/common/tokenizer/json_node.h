@@ -11,13 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/quoted.h"
+
 namespace mortise::hub {
 
 constexpr size_t kJsonBytesMax = size_t{1} << 28;  // 256 MiB; docs/limits.md
 constexpr size_t kJsonDepthMax = 64;
-
-/// A text of the file for an error: in quotes, cut to 64 bytes, with "?" for what isn't printable ASCII.
-std::string quoted(std::string_view text);
 
 class Node {
  public:

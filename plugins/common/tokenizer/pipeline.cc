@@ -12,23 +12,6 @@ namespace {
 
 const TrustedRanges kNoTrust;
 
-// The stretches in which special tokens are recognised; neighbours are one.
-TrustedRanges trusted_ranges(std::span<const Span> spans) {
-  TrustedRanges out;
-  size_t at = 0;
-  for (const Span& span : spans) {
-    const size_t end = at + span.text.size();
-    if (span.parse_special && at != end) {
-      if (!out.empty() && out.back().end == at)
-        out.back().end = end;
-      else
-        out.push_back({at, end});
-    }
-    at = end;
-  }
-  return out;
-}
-
 // How many bytes from the start on belong to no valid character.
 size_t invalid_prefix(std::string_view text) {
   size_t at = 0;

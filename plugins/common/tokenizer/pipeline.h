@@ -23,12 +23,6 @@ constexpr size_t kTextBytesMax = size_t{1} << 24;        // 16 MiB in one encode
 constexpr size_t kTokensMax = size_t{1} << 21;           // 2,097,152
 constexpr size_t kVocabularyBytesMax = size_t{1} << 28;  // 256 MiB of token texts in all
 
-/// A stretch of text; special tokens are found only where parse_special is set.
-struct Span {
-  std::string_view text;
-  bool parse_special = false;
-};
-
 /// What a pipeline is made of.
 struct Parts {
   std::unique_ptr<Model> model;

@@ -6,27 +6,6 @@
 namespace mortise::sentencepiece {
 namespace {
 
-struct Range {
-  size_t begin, end;
-};
-
-// The stretches in which control tokens are recognised; neighbours are one.
-std::vector<Range> trusted_ranges(std::span<const Span> spans) {
-  std::vector<Range> out;
-  size_t at = 0;
-  for (const Span& span : spans) {
-    const size_t end = at + span.text.size();
-    if (span.parse_special && at != end) {
-      if (!out.empty() && out.back().end == at)
-        out.back().end = end;
-      else
-        out.push_back({at, end});
-    }
-    at = end;
-  }
-  return out;
-}
-
 Result<Trie> user_defined_trie(const Model& model) {
   std::vector<Trie::Entry> entries;
   for (size_t id = 0; model.match_user_defined && id < model.pieces.size(); ++id) {
@@ -118,7 +97,7 @@ Result<void> Tokenizer::encode_all(std::span<const Span> spans, Scratch* scratch
     for (const Span& span : spans) joined.append(span.text);
     text = joined;
   }
-  const std::vector<Range> trusted = trusted_ranges(spans);
+  const hub::TrustedRanges trusted = hub::trusted_ranges(spans);
   auto range = trusted.begin();
   const auto trusted_end = [&](size_t at) {  // asked with rising positions
     while (range != trusted.end() && range->end <= at) ++range;

@@ -11,17 +11,14 @@
 #include "normalizer.h"
 #include "pieces.h"
 #include "special_tokens.h"
+#include "tokenizer/added_tokens.h"
 #include "unigram.h"
 
 namespace mortise::sentencepiece {
 
 constexpr size_t kMaxTextBytes = size_t{1} << 24;  // 16 MiB in one encode(); docs/limits.md
 
-/// A stretch of text; control tokens are found only where parse_special is set.
-struct Span {
-  std::string_view text;
-  bool parse_special = false;
-};
+using hub::Span;
 
 class Tokenizer {
  public:
